@@ -1,0 +1,2 @@
+//! voxtick
+fn main() {}
