@@ -97,7 +97,7 @@ impl SimulationBuilder {
     /// # Errors
     /// An option is out of range, a plugin fails or is there twice, the stages cannot be put in order, a system names a
     /// stage that does not exist, or a thread cannot be started.
-    pub fn build(self) -> Result<Simulation, BuildError> {
+    pub fn build(mut self) -> Result<Simulation, BuildError> {
         self.rate.check()?;
         let threads = self.threads.unwrap_or_else(|| {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
@@ -118,7 +118,7 @@ impl SimulationBuilder {
             hashes: Vec::new(),
         };
         Simulation::insert_resources(&mut parts, pool);
-        parts.add(&self.plugins)?;
+        parts.add(std::mem::take(&mut self.plugins))?;
         Simulation::assemble(parts, self)
     }
 }

@@ -23,7 +23,7 @@
 //!     fn name(&self) -> &'static str {
 //!         "growth"
 //!     }
-//!     fn build(&self, setup: &mut Setup<'_>) -> Result<(), BuildError> {
+//!     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
 //!         setup
 //!             .resource(Cells::default())
 //!             .stage(Stage::new("growth"))

@@ -28,7 +28,7 @@ use bevy_ecs::resource::Resource;
 ///     fn name(&self) -> &'static str {
 ///         "light"
 ///     }
-///     fn build(&self, setup: &mut Setup<'_>) -> Result<(), voxtick_engine::BuildError> {
+///     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), voxtick_engine::BuildError> {
 ///         setup.stage(Stage::new("light")).system("light", relight);
 ///         Ok(())
 ///     }

@@ -36,7 +36,7 @@ use crate::timed::{Shared, SystemCells, timed};
 ///         "falling"
 ///     }
 ///
-///     fn build(&self, setup: &mut Setup<'_>) -> Result<(), BuildError> {
+///     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
 ///         setup
 ///             .resource(Heights(vec![64.0; 1000]))
 ///             .stage(Stage::new("falling"))
@@ -54,11 +54,12 @@ pub trait Plugin: Send {
     /// The plugin's name; must be unique in a simulation.
     fn name(&self) -> &'static str;
 
-    /// Adds the plugin's parts. Plugins are built in the order in which they were added.
+    /// Adds the plugin's parts; what the plugin owns may move into the world. Plugins are built in the order in which
+    /// they were added.
     ///
     /// # Errors
     /// [`BuildError::plugin`] makes an error of the plugin's own reason.
-    fn build(&self, setup: &mut Setup<'_>) -> Result<(), BuildError>;
+    fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError>;
 }
 
 /// What a plugin sets itself up with.
@@ -193,7 +194,7 @@ type Contribution = Box<dyn Fn(&World, &mut StateHasher) + Send>;
 
 impl Parts {
     /// Builds the plugins, in their order.
-    pub(crate) fn add(&mut self, plugins: &[Box<dyn Plugin>]) -> Result<(), BuildError> {
+    pub(crate) fn add(&mut self, plugins: Vec<Box<dyn Plugin>>) -> Result<(), BuildError> {
         let mut names = BTreeSet::new();
         for plugin in plugins {
             if !names.insert(plugin.name()) {
@@ -201,8 +202,9 @@ impl Parts {
                     plugin: plugin.name(),
                 });
             }
+            let name = plugin.name();
             plugin.build(&mut Setup {
-                plugin: plugin.name(),
+                plugin: name,
                 parts: self,
             })?;
         }
