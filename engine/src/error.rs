@@ -18,8 +18,8 @@ pub enum BuildError {
     },
     /// Two stages have the same name.
     #[error(
-        "stage `{stage}` is added by plugin `{first_plugin}` and again by plugin `{second_plugin}`: add systems to the \
-         first one, or name the second one differently"
+        "stage `{stage}` is added by plugin `{first_plugin}` and again by plugin \
+         `{second_plugin}`: add systems to the first one, or name the second one differently"
     )]
     DuplicateStage {
         /// The stage's name.
@@ -31,8 +31,8 @@ pub enum BuildError {
     },
     /// A stage is placed before or after one that no plugin adds.
     #[error(
-        "stage `{stage}` of plugin `{plugin}` is placed before or after stage `{anchor}`, which does not exist: add the \
-         plugin that brings it, or use one of {}",
+        "stage `{stage}` of plugin `{plugin}` is placed before or after stage `{anchor}`, which \
+         does not exist: add the plugin that brings it, or use one of {}",
         quoted(known)
     )]
     UnknownAnchor {
@@ -56,8 +56,8 @@ pub enum BuildError {
     },
     /// A system is added to a stage that no plugin adds.
     #[error(
-        "system `{system}` of plugin `{plugin}` is added to stage `{stage}`, which does not exist: add the plugin that \
-         brings it, or use one of {}",
+        "system `{system}` of plugin `{plugin}` is added to stage `{stage}`, which does not exist: \
+         add the plugin that brings it, or use one of {}",
         quoted(known)
     )]
     UnknownStage {
@@ -70,7 +70,8 @@ pub enum BuildError {
         /// The stages there are.
         known: Vec<&'static str>,
     },
-    /// A stage's systems could not be made ready, for instance since one borrows the same resource twice.
+    /// A stage's systems could not be made ready, for instance since one borrows the same resource
+    /// twice.
     #[error("the systems of stage `{stage}` cannot be made ready: {message}")]
     Stage {
         /// The stage.
@@ -128,8 +129,8 @@ impl BuildError {
     }
 }
 
-/// Why a tick could not be finished. The simulation refuses further ticks; its sinks can still be flushed by
-/// [`Simulation::finish`](crate::Simulation::finish).
+/// Why a tick could not be finished. The simulation refuses further ticks; its sinks can still be
+/// flushed by [`Simulation::finish`](crate::Simulation::finish).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TickError {

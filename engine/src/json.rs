@@ -1,5 +1,5 @@
-//! How reports and summaries become JSON: times as whole nanoseconds in fields ending in `_ns`, hashes as 16 hexadecimal
-//! digits (a JSON number would lose bits), named figures as objects.
+//! How reports and summaries become JSON: times as whole nanoseconds in fields ending in `_ns`,
+//! hashes as 16 hexadecimal digits (a JSON number would lose bits), named figures as objects.
 
 use std::time::Duration;
 

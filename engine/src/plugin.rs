@@ -61,6 +61,28 @@ pub trait Plugin: Send {
     fn build(&self, setup: &mut Setup<'_>) -> Result<(), BuildError>;
 }
 
+/// A name and a function make a plugin too:
+///
+/// ```
+/// # use voxtick_engine::{Setup, Simulation, Stage};
+/// let plugin = ("idle", |setup: &mut Setup<'_>| {
+///     setup.stage(Stage::new("idle")).system("idle", || {});
+///     Ok(())
+/// });
+/// let mut simulation = Simulation::builder().plugin(plugin).build()?;
+/// assert_eq!(simulation.tick()?.stages[0].calls, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<F: Fn(&mut Setup<'_>) -> Result<(), BuildError> + Send> Plugin for (&'static str, F) {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn build(&self, setup: &mut Setup<'_>) -> Result<(), BuildError> {
+        (self.1)(setup)
+    }
+}
+
 /// What a plugin sets itself up with.
 #[derive(Debug)]
 pub struct Setup<'a> {
@@ -78,8 +100,9 @@ impl Setup<'_> {
         self
     }
 
-    /// Adds a system to a stage. The systems of a stage run in the order in which they were added, each seeing the
-    /// commands of those before it. Whether the stage exists is checked when all plugins are built.
+    /// Adds a system to a stage. The systems of a stage run in the order in which they were added,
+    /// each seeing the commands of those before it. Whether the stage exists is checked when all
+    /// plugins are built.
     ///
     /// In reports the system has the name of its function; give a closure a name by
     /// [`named_system`](Setup::named_system).
@@ -120,8 +143,8 @@ impl Setup<'_> {
         &mut self.parts.world
     }
 
-    /// Adds a kind of message. Messages are rotated when a tick begins: what is written in one tick can be read until
-    /// the end of the next one. Adding a kind again changes nothing.
+    /// Adds a kind of message. Messages are rotated when a tick begins: what is written in one tick
+    /// can be read until the end of the next one. Adding a kind again changes nothing.
     pub fn message<M: Message>(&mut self) -> &mut Self {
         if !self.parts.world.contains_resource::<Messages<M>>() {
             self.parts.world.init_resource::<Messages<M>>();
@@ -130,8 +153,9 @@ impl Setup<'_> {
         self
     }
 
-    /// Contributes to the state hash of a tick: feed every column that a result may depend on, in an order that does
-    /// not depend on storage slots. Several contributions of one plugin are fed to one hasher, in the order added.
+    /// Contributes to the state hash of a tick: feed every column that a result may depend on, in
+    /// an order that does not depend on storage slots. Several contributions of one plugin are fed
+    /// to one hasher, in the order added.
     pub fn hash(
         &mut self,
         contribution: impl Fn(&World, &mut StateHasher) + Send + 'static,
@@ -244,7 +268,8 @@ fn rotate<M: Message>(world: &mut World) {
     }
 }
 
-/// The function's own name out of a type's full name: `relight` of `voxtick_light::plugin::relight<Fast>`.
+/// The function's own name out of a type's full name: `relight` of
+/// `voxtick_light::plugin::relight<Fast>`.
 fn function_name(type_name: &'static str) -> &'static str {
     let path = type_name.split('<').next().unwrap_or(type_name);
     let path = path.trim_end_matches("::{{closure}}");

@@ -1,7 +1,7 @@
 //! How fast ticks follow each other, and what becomes of ticks that come late.
 //!
-//! The pace decides only WHEN a tick starts. Ticks are numbered without gaps whatever happens, so that no result
-//! depends on it.
+//! The pace decides only WHEN a tick starts. Ticks are numbered without gaps whatever happens, so
+//! that no result depends on it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -26,12 +26,14 @@ pub enum Rate {
 
 /// What becomes of start times that went by while an earlier tick still ran.
 ///
-/// Either way the simulation itself sees no difference: the ticks that run are numbered without gaps, and what is
-/// given up are times to start one, counted in [`TickReport::missed`](crate::TickReport::missed).
+/// Either way the simulation itself sees no difference: the ticks that run are numbered without
+/// gaps, and what is given up are times to start one, counted in
+/// [`TickReport::missed`](crate::TickReport::missed).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MissedTicks {
-    /// Runs late ticks without a pause until the pace is met again. Of a longer delay, only the latest `limit` ticks
-    /// are made up for; the older ones are given up, so that a long halt is not followed by a long rush.
+    /// Runs late ticks without a pause until the pace is met again. Of a longer delay, only the
+    /// latest `limit` ticks are made up for; the older ones are given up, so that a long halt is
+    /// not followed by a long rush.
     CatchUp {
         /// How many ticks may be made up for.
         limit: u32,
@@ -54,8 +56,8 @@ impl Rate {
         missed: MissedTicks::CatchUp { limit: 5 },
     };
 
-    /// The length of a tick: the time from one start to the next at a fixed rate, and the nominal 50 ms that
-    /// budgets are measured by in a sprint.
+    /// The length of a tick: the time from one start to the next at a fixed rate, and the nominal
+    /// 50 ms that budgets are measured by in a sprint.
     pub fn tick_length(self) -> Duration {
         match self {
             Rate::Sprint => Duration::from_millis(50),
@@ -102,7 +104,8 @@ impl Pace {
         Pace { fixed, due: None }
     }
 
-    /// Sleeps until the next tick is due, or until `stop` is set; gives the number of start times given up.
+    /// Sleeps until the next tick is due, or until `stop` is set; gives the number of start times
+    /// given up.
     pub(crate) fn wait(&mut self, clock: &Clock, stop: &AtomicBool) -> u64 {
         let Some((length, policy)) = self.fixed else {
             return 0;

@@ -26,6 +26,13 @@ pub(crate) struct RunnableStage {
     counts: Counts,
 }
 
+/// The clocks around a stage that has run.
+pub(crate) struct Stamps {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) cpu: Option<u64>,
+}
+
 /// A stage is a schedule of this label.
 #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash)]
 struct StageLabel(&'static str);
@@ -114,18 +121,20 @@ impl RunnableStage {
         }
     }
 
-    /// Runs the systems and fills the report in. Gives the clock's stamps of its start and end.
+    /// Runs the systems and fills the report in. `cpu` is the thread's CPU time at the end of the
+    /// stage before: the clock is read once a stage, since reading it costs more than all other
+    /// bookkeeping.
     pub(crate) fn run(
         &mut self,
         tick: u64,
         world: &mut World,
         shared: &Shared,
+        cpu: Option<u64>,
         report: &mut StageReport,
-    ) -> Result<(u64, u64), TickError> {
+    ) -> Result<Stamps, TickError> {
         shared.meter.open(&mut self.counts);
         self.systems.iter().for_each(|cells| cells.clear());
 
-        let cpu_start = thread_cpu_time();
         let start = shared.clock.now();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.schedule.run(world)));
         let end = shared.clock.now();
@@ -136,9 +145,11 @@ impl RunnableStage {
 
         report.start = Duration::from_nanos(start);
         report.wall = Duration::from_nanos(end - start);
-        report.cpu = cpu_start
+        // One thread cannot use more than the wall time: what exceeds it is the bookkeeping since
+        // the last reading.
+        report.cpu = cpu
             .zip(cpu_end)
-            .map(|(start, end)| Duration::from_nanos(end.saturating_sub(start)));
+            .map(|(start, end)| Duration::from_nanos(end.saturating_sub(start)).min(report.wall));
         report.items = shared.meter.items();
         report.bytes = shared.meter.bytes();
         report.counts.clone_from(&self.counts);
@@ -148,7 +159,11 @@ impl RunnableStage {
             *report_of_system = cells.report();
             report.calls += report_of_system.calls;
         }
-        Ok((start, end))
+        Ok(Stamps {
+            start,
+            end,
+            cpu: cpu_end,
+        })
     }
 
     fn check(

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bevy_ecs::world::World;
 
 use crate::builder::SimulationBuilder;
+use crate::clock::thread_cpu_time;
 use crate::error::{BuildError, TickError};
 use crate::finished::Finished;
 use crate::history::TickHistory;
@@ -16,15 +17,16 @@ use crate::rate::Pace;
 use crate::report::TickReport;
 use crate::resources::{Pool, Seed, Tick};
 use crate::runner::{RunnableStage, runnable};
-use crate::sinks::{SinkThread, WAITING_REPORTS};
+use crate::sinks::{SinkState, SinkThread, WAITING_REPORTS};
 use crate::state_hash::StateHasher;
 use crate::summary::{Conditions, Summary};
 use crate::timed::Shared;
 
 /// A world that is advanced tick by tick through timed stages.
 ///
-/// It owns an ECS world, the stages that [plugins](crate::Plugin) brought, one thread pool, the history of its ticks and
-/// the sinks that its reports go to. A process may run any number of simulations at once; they share nothing.
+/// It owns an ECS world, the stages that [plugins](crate::Plugin) brought, one thread pool, the
+/// history of its ticks and the sinks that its reports go to. A process may run any number of
+/// simulations at once; they share nothing.
 ///
 /// ```
 /// use voxtick_engine::Simulation;
@@ -43,8 +45,8 @@ pub struct Simulation {
     world: World,
     stages: Vec<RunnableStage>,
     rotations: Vec<Rotation>,
-    /// None when hashing is off.
-    hashes: Option<Vec<PluginHash>>,
+    hashes: Vec<PluginHash>,
+    hash_every_tick: bool,
     shared: Arc<Shared>,
     pace: Pace,
     stop: Arc<AtomicBool>,
@@ -67,18 +69,20 @@ impl Simulation {
         SimulationBuilder::new()
     }
 
-    /// Runs one tick and gives its report. At a [fixed rate](crate::Rate::Fixed) it first waits until the tick is due.
-    /// It runs even if the [stop flag](SimulationBuilder::stop_flag) is set (which ends the wait).
+    /// Runs one tick and gives its report. At a [fixed rate](crate::Rate::Fixed) it first waits
+    /// until the tick is due. It runs even if the [stop flag](SimulationBuilder::stop_flag) is set
+    /// (which ends the wait).
     ///
     /// # Errors
-    /// A system panicked or could not be run. The tick is not recorded, and every further one is refused;
-    /// [`finish`](Simulation::finish) still flushes the sinks.
+    /// A system panicked or could not be run. The tick is not recorded, and every further one is
+    /// refused; [`finish`](Simulation::finish) still flushes the sinks.
     pub fn tick(&mut self) -> Result<&TickReport, TickError> {
         let missed = self.pace.wait(&self.shared.clock, &self.stop);
         self.run_tick(missed)
     }
 
-    /// Runs up to `ticks` ticks, fewer if the [stop flag](SimulationBuilder::stop_flag) is set; gives how many ran.
+    /// Runs up to `ticks` ticks, fewer if the [stop flag](SimulationBuilder::stop_flag) is set;
+    /// gives how many ran.
     ///
     /// # Errors
     /// See [`tick`](Simulation::tick).
@@ -113,6 +117,27 @@ impl Simulation {
     /// What is remembered of the ticks so far.
     pub fn history(&self) -> &TickHistory {
         &self.history
+    }
+
+    /// The state as one number, the same that [`TickReport::hash`] would hold now. For a look at
+    /// single ticks: it is there whether or not [hashing](SimulationBuilder::hash) every tick is
+    /// on.
+    ///
+    /// # Errors
+    /// A plugin's contribution panicked.
+    pub fn state_hash(&self) -> Result<u64, TickError> {
+        let mut hashes: Vec<_> = self.hashes.iter().map(|hash| (hash.plugin(), 0)).collect();
+        hash_state(
+            self.world.resource::<Tick>().0,
+            &self.world,
+            &self.hashes,
+            &mut hashes,
+        )
+    }
+
+    /// How the sinks are doing, in the order in which they were added.
+    pub fn sinks(&self) -> impl ExactSizeIterator<Item = SinkState<'_>> + '_ {
+        self.sinks.iter().map(SinkThread::state)
     }
 
     /// The names of the stages, in the order in which they run; those without systems are left out.
@@ -183,7 +208,8 @@ impl Simulation {
         Ok(&self.report)
     }
 
-    /// Runs the stages and fills in the report's stages, engine share and hash. Gives the stamp of the tick's end.
+    /// Runs the stages and fills in the report's stages, engine share and hash. Gives the stamp of
+    /// the tick's end.
     fn advance(&mut self, tick: u64, start: u64) -> Result<u64, TickError> {
         let Simulation {
             world,
@@ -197,18 +223,20 @@ impl Simulation {
 
         let mut engine = self.recording;
         let mut last_end = start;
+        let mut cpu = thread_cpu_time();
         for (stage, report) in stages.iter_mut().zip(&mut report.stages) {
-            let (stage_start, stage_end) = stage.run(tick, world, shared, report)?;
-            engine += stage_start - last_end;
-            last_end = stage_end;
+            let stamps = stage.run(tick, world, shared, cpu, report)?;
+            engine += stamps.start - last_end;
+            last_end = stamps.end;
+            cpu = stamps.cpu;
         }
         // Removals are told for one tick, as messages are.
         world.clear_trackers();
 
         report.hashing = Duration::ZERO;
-        if let Some(hashes) = &self.hashes {
+        if self.hash_every_tick {
             let hash_start = shared.clock.now();
-            report.hash = Some(hash_state(tick, world, hashes, &mut report.hashes)?);
+            report.hash = Some(hash_state(tick, world, &self.hashes, &mut report.hashes)?);
             report.hashing = Duration::from_nanos(shared.clock.now() - hash_start);
         }
         let end = shared.clock.now();
@@ -247,7 +275,8 @@ impl Simulation {
         Ok(Simulation {
             stages,
             rotations: parts.rotations,
-            hashes: options.hash.then_some(parts.hashes),
+            hashes: parts.hashes,
+            hash_every_tick: options.hash,
             shared: parts.shared,
             pace: Pace::new(options.rate),
             stop: options.stop,

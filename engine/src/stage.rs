@@ -4,9 +4,9 @@ use crate::error::BuildError;
 
 /// A named, timed step of the tick, placed before or after others.
 ///
-/// Stages run one after the other on the tick's thread, the systems of a stage in the order in which they were added.
-/// Where several orders fit the anchors, stages stand as they were added. A stage without systems is neither run nor
-/// shown; it still serves as an anchor.
+/// Stages run one after the other on the tick's thread, the systems of a stage in the order in
+/// which they were added. Where several orders fit the anchors, stages stand as they were added. A
+/// stage without systems is neither run nor shown; it still serves as an anchor.
 ///
 /// ```
 /// use voxtick_engine::Stage;
@@ -27,7 +27,8 @@ enum Anchor {
 }
 
 impl Stage {
-    /// A stage that may stand anywhere. The name appears in reports, files and errors; it must be unique.
+    /// A stage that may stand anywhere. The name appears in reports, files and errors; it must be
+    /// unique.
     pub fn new(name: &'static str) -> Stage {
         Stage {
             name,
@@ -35,14 +36,16 @@ impl Stage {
         }
     }
 
-    /// Runs this stage before that one. The other may be added later, but it must exist when the simulation is built.
+    /// Runs this stage before that one. The other may be added later, but it must exist when the
+    /// simulation is built.
     #[must_use]
     pub fn before(mut self, stage: &'static str) -> Stage {
         self.anchors.push(Anchor::Before(stage));
         self
     }
 
-    /// Runs this stage after that one. The other may be added later, but it must exist when the simulation is built.
+    /// Runs this stage after that one. The other may be added later, but it must exist when the
+    /// simulation is built.
     #[must_use]
     pub fn after(mut self, stage: &'static str) -> Stage {
         self.anchors.push(Anchor::After(stage));
@@ -62,8 +65,8 @@ pub(crate) struct PlacedStage {
     pub(crate) plugin: &'static str,
 }
 
-/// The order in which the stages run, as indices into `stages`: a topological sort whose ties go to the stage that was
-/// added first.
+/// The order in which the stages run, as indices into `stages`: a topological sort whose ties go to
+/// the stage that was added first.
 pub(crate) fn order(stages: &[PlacedStage]) -> Result<Vec<usize>, BuildError> {
     refuse_duplicates(stages)?;
     let mut predecessors = predecessors(stages)?;
@@ -129,8 +132,8 @@ fn predecessors(stages: &[PlacedStage]) -> Result<Vec<Vec<usize>>, BuildError> {
     Ok(predecessors)
 }
 
-/// A cycle that `start` leads into, each stage running after the next one named. Every stage left waiting has a
-/// predecessor left waiting, so following them must come round.
+/// A cycle that `start` leads into, each stage running after the next one named. Every stage left
+/// waiting has a predecessor left waiting, so following them must come round.
 fn cycle(start: usize, predecessors: &[Vec<usize>]) -> Vec<usize> {
     let mut path = vec![start];
     loop {
@@ -242,7 +245,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_anchor_holds_in_the_resulting_order(anchors in prop::collection::vec((0_usize..8, 0_usize..8), 0..14)) {
+        fn every_anchor_holds_in_the_resulting_order(
+            anchors in prop::collection::vec((0_usize..8, 0_usize..8), 0..14)
+        ) {
             const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
             let mut stages = NAMES.map(Stage::new);
             for &(one, other) in anchors.iter().filter(|(one, other)| one < other) {

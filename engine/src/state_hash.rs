@@ -4,11 +4,13 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash64;
 
-/// Hashes columns of simulation state, to the same number on every machine and at every thread count.
+/// Hashes columns of simulation state, to the same number on every machine and at every thread
+/// count.
 ///
-/// All numbers are fed as little-endian bytes (XXH64 of the whole stream), floating-point numbers by their bits, so
-/// that two states hash alike only if they are equal bit for bit. Slices do not feed their length: write it with
-/// [`write_u64`](StateHasher::write_u64) where two neighbouring columns could otherwise be cut differently.
+/// All numbers are fed as little-endian bytes (XXH64 of the whole stream), floating-point numbers
+/// by their bits, so that two states hash alike only if they are equal bit for bit. Slices do not
+/// feed their length: write it with [`write_u64`](StateHasher::write_u64) where two neighbouring
+/// columns could otherwise be cut differently.
 ///
 /// ```
 /// use voxtick_engine::StateHasher;

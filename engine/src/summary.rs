@@ -13,8 +13,8 @@ use crate::report::TickReport;
 /// The version of the JSON form of [`Summary`]; raised when a field changes its meaning or goes.
 pub const SUMMARY_SCHEMA: u32 = 1;
 
-/// The figures of a run. Prints as a table; serialises to JSON with times as whole nanoseconds in fields that end in
-/// `_ns`.
+/// The figures of a run. Prints as a table; serialises to JSON with times as whole nanoseconds in
+/// fields that end in `_ns`.
 ///
 /// ```
 /// # use voxtick_engine::Simulation;
@@ -49,7 +49,7 @@ pub struct Summary {
     pub wall: Percentiles,
     /// Times from the start of one tick to the start of the next.
     pub gap: Percentiles,
-    /// How many gaps were longer than `tick_length`.
+    /// How many gaps were longer than `tick_length` by more than 1 %.
     pub overrun_ticks: u64,
     /// By how much they were longer, in all.
     #[serde(
@@ -108,7 +108,8 @@ pub struct StageSummary {
     pub cpu_total: Option<Duration>,
     /// `total` as a part of the wall time of all ticks, from 0 to 1.
     pub tick_share: f64,
-    /// Mean wall time as a part of the tick length: above 1 the stage alone is too slow for the rate.
+    /// Mean wall time as a part of the tick length: above 1 the stage alone is too slow for the
+    /// rate.
     pub budget_share: f64,
     /// Items in all ticks.
     pub items: u64,
@@ -282,7 +283,8 @@ impl Percentiles {
         if histogram.is_empty() {
             return Percentiles::default();
         }
-        // A histogram answers with the upper end of a bucket, which may lie beyond the longest time.
+        // A histogram answers with the upper end of a bucket, which may lie beyond the longest
+        // time.
         let at = |value: u64| Duration::from_nanos(value.min(histogram.max()));
         Percentiles {
             count: histogram.len(),

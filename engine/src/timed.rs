@@ -1,4 +1,5 @@
-//! The wrapper around every system: it times the system, notes its share of the meter, and catches what goes wrong in it.
+//! The wrapper around every system: it times the system, notes its share of the meter, and catches
+//! what goes wrong in it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -26,7 +27,8 @@ pub(crate) struct Timed {
     shared: Arc<Shared>,
 }
 
-/// What one system did in its last run. Written by the system's wrapper, read by the engine after the stage.
+/// What one system did in its last run. Written by the system's wrapper, read by the engine after
+/// the stage.
 #[derive(Debug)]
 pub(crate) struct SystemCells {
     pub(crate) name: &'static str,

@@ -19,16 +19,19 @@ use crate::summary::Summary;
 pub enum TraceWindow {
     /// The last so many ticks of the run.
     Last(usize),
-    /// Ticks whose wall time is longer than this: the latest of them if they are too many for the file.
+    /// Ticks whose wall time is longer than this: the latest of them if they are too many for the
+    /// file.
     LongerThan(Duration),
 }
 
-/// Writes a window of ticks as a Chrome trace when the run ends; open it at <https://ui.perfetto.dev>.
+/// Writes a window of ticks as a Chrome trace when the run ends; open it at
+/// <https://ui.perfetto.dev>.
 ///
-/// Ticks, stages and systems are complete events (`"ph": "X"`), each inside the one it belongs to. Times are in
-/// microseconds since the simulation was built, exact to the nanosecond. An event's `args` hold items, bytes, counts and
-/// CPU time. The file is kept below 48 MB, since viewers fail on larger ones: of a longer window the oldest ticks are
-/// left out, and `otherData` tells how many.
+/// Ticks, stages and systems are complete events (`"ph": "X"`), each inside the one it belongs to.
+/// Times are in microseconds since the simulation was built, exact to the nanosecond. An event's
+/// `args` hold items, bytes, counts and CPU time. The file is kept below 48 MB, since viewers fail
+/// on larger ones: of a longer window the oldest ticks are left out, and `otherData` tells how
+/// many.
 ///
 /// ```
 /// # use voxtick_engine::{ChromeTraceSink, Simulation, TraceWindow};
@@ -69,7 +72,8 @@ struct Event<'a> {
 }
 
 impl ChromeTraceSink {
-    /// Writes to a file, in place of one that is there. The file is created at once and filled when the run ends.
+    /// Writes to a file, in place of one that is there. The file is created at once and filled when
+    /// the run ends.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -150,19 +154,19 @@ fn write_trace(
         "{{\"displayTimeUnit\":\"ns\",\"otherData\":{other},\"traceEvents\":["
     )?;
     let named = |kind: &str, name: &str| json!({ "name": kind, "ph": "M", "pid": 1, "tid": 1, "args": { "name": name } });
-    write!(
-        writer,
-        "{},\n{}",
+    let [process, thread] = [
         named("process_name", "voxtick"),
-        named("thread_name", "tick")
-    )?;
+        named("thread_name", "tick"),
+    ];
+    write!(writer, "{process},\n{thread}")?;
     for events in ticks {
         write!(writer, ",\n{events}")?;
     }
     writeln!(writer, "\n]}}")
 }
 
-/// The events of a tick, as JSON objects with a comma between them: the tick, then each stage and its systems.
+/// The events of a tick, as JSON objects with a comma between them: the tick, then each stage and
+/// its systems.
 fn events_of(report: &TickReport) -> serde_json::Result<String> {
     let mut text = String::new();
     let mut add = |name: &str, cat, start: Duration, length: Duration, args| {

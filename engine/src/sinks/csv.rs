@@ -11,10 +11,10 @@ use crate::summary::Summary;
 
 /// Writes one row a tick, for spreadsheets and data frames; the first row names the columns.
 ///
-/// The columns are `tick`, `wall_ns`, `gap_ns`, `overrun_ns`, `missed`, `engine_ns`, `hash` (16 hexadecimal digits, or
-/// empty), and for each stage `<stage>_wall_ns`, `<stage>_cpu_ns` (empty where the system does not tell),
-/// `<stage>_items`, `<stage>_bytes` and `<stage>_calls`. Systems and counts are left to [`JsonLinesSink`]. Without a
-/// tick the file stays empty.
+/// The columns are `tick`, `wall_ns`, `gap_ns`, `overrun_ns`, `missed`, `engine_ns`, `hash` (16
+/// hexadecimal digits, or empty), and for each stage `<stage>_wall_ns`, `<stage>_cpu_ns` (empty
+/// where the system does not tell), `<stage>_items`, `<stage>_bytes` and `<stage>_calls`. Systems
+/// and counts are left to [`JsonLinesSink`]. Without a tick the file stays empty.
 ///
 /// [`JsonLinesSink`]: crate::JsonLinesSink
 pub struct CsvSink {

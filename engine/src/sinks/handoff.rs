@@ -1,17 +1,18 @@
 //! The hand-off from the tick to a sink's thread.
 //!
-//! A fixed number of report buffers goes round: the tick takes an empty one, copies its report into it and sends it;
-//! the sink's thread sends it back when it is done. Without an empty buffer the report is dropped and counted. So the
-//! tick neither waits nor allocates, whatever the sink does.
+//! A fixed number of report buffers goes round: the tick takes an empty one, copies its report into
+//! it and sends it; the sink's thread sends it back when it is done. Without an empty buffer the
+//! report is dropped and counted. So the tick neither waits nor allocates, whatever the sink does.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::{Sink, SinkError, SinkOutcome};
+use super::{Sink, SinkError, SinkOutcome, SinkState};
 use crate::error::panic_message;
 use crate::report::TickReport;
 use crate::summary::Summary;
@@ -23,10 +24,12 @@ pub(crate) struct SinkThread {
     letters: Option<Sender<Letter>>,
     empty: Receiver<Box<TickReport>>,
     dropped: u64,
+    has_failed: Arc<AtomicBool>,
     thread: Option<JoinHandle<Work>>,
 }
 
-/// How many reports may wait for a sink: far more than a disk's usual hiccup lasts, at about 2 KB each.
+/// How many reports may wait for a sink: far more than a disk's usual hiccup lasts, at about 2 KB
+/// each.
 pub(crate) const WAITING_REPORTS: usize = 1024;
 
 enum Letter {
@@ -43,7 +46,8 @@ struct Work {
 }
 
 impl SinkThread {
-    /// Starts the thread. Up to `capacity` reports of the shape of `template` may wait for the sink.
+    /// Starts the thread. Up to `capacity` reports of the shape of `template` may wait for the
+    /// sink.
     pub(crate) fn start(
         sink: Box<dyn Sink>,
         template: &TickReport,
@@ -55,16 +59,19 @@ impl SinkThread {
         let (back, empty) = bounded(capacity);
         for _ in 0..capacity {
             // The channel has room for all of them.
-            let _ = back.send(Box::new(template.clone()));
+            let _ = back.send(Box::new(template.roomy_copy()));
         }
+        let has_failed = Arc::new(AtomicBool::new(false));
+        let failed = has_failed.clone();
         let thread = std::thread::Builder::new()
-            .name(format!("voxtick-sink {name}"))
-            .spawn(move || serve(sink, &mail, &back))?;
+            .name("voxtick-sink".to_owned())
+            .spawn(move || serve(sink, &mail, &back, &failed))?;
         Ok(SinkThread {
             name,
             letters: Some(letters),
             empty,
             dropped: 0,
+            has_failed,
             thread: Some(thread),
         })
     }
@@ -78,6 +85,14 @@ impl SinkThread {
                 .is_some_and(|letters| letters.try_send(Letter::Tick(buffer)).is_ok())
         });
         self.dropped += u64::from(!delivered);
+    }
+
+    pub(crate) fn state(&self) -> SinkState<'_> {
+        SinkState {
+            name: &self.name,
+            dropped: self.dropped,
+            has_failed: self.has_failed.load(Relaxed),
+        }
     }
 
     /// Hands the summary over and waits until the sink is done.
@@ -119,7 +134,12 @@ impl Drop for SinkThread {
 }
 
 /// The sink's thread: serves the sink until the simulation is finished or dropped.
-fn serve(mut sink: Box<dyn Sink>, mail: &Receiver<Letter>, back: &Sender<Box<TickReport>>) -> Work {
+fn serve(
+    mut sink: Box<dyn Sink>,
+    mail: &Receiver<Letter>,
+    back: &Sender<Box<TickReport>>,
+    has_failed: &AtomicBool,
+) -> Work {
     let mut work = Work::default();
     for letter in mail {
         match letter {
@@ -138,6 +158,7 @@ fn serve(mut sink: Box<dyn Sink>, mail: &Receiver<Letter>, back: &Sender<Box<Tic
                 }
             }
         }
+        has_failed.store(work.error.is_some(), Relaxed);
     }
     work
 }

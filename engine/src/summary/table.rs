@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
 use super::{Percentiles, Summary};
 
@@ -26,7 +26,7 @@ impl Display for Summary {
         writeln!(f, "{}", self.table())?;
         write!(
             f,
-            "budget: {} a tick; {} of {} gaps longer, by {} in all",
+            "budget: {} a tick; {} of {} gaps more than 1 % longer, by {} in all",
             time(self.tick_length),
             grouped(self.overrun_ticks),
             grouped(self.gap.count),
@@ -52,12 +52,14 @@ const HEADER: [&str; 10] = [
     "stage", "min", "median", "p95", "p99", "max", "cpu", "items", "ns/item", "budget",
 ];
 
+/// A line under the header and no others.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
 impl Summary {
     fn table(&self) -> Table {
         let mut table = Table::new();
-        table
-            .load_style(presets::UTF8_HORIZONTAL_ONLY)
-            .set_header(HEADER);
+        table.load_style(STYLE).set_header(HEADER);
         for stage in &self.stages {
             let cpu = stage
                 .cpu_total
@@ -106,7 +108,12 @@ fn row(name: &str, wall: &Percentiles, figures: [Option<String>; 4]) -> Vec<Stri
 }
 
 fn per_cent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let per_cent = share * 100.0;
+    if per_cent < 1.0 {
+        format!("{per_cent:.2} %")
+    } else {
+        format!("{per_cent:.1} %")
+    }
 }
 
 /// A time with three significant digits and the unit that suits it.
