@@ -49,7 +49,16 @@ impl Display for Summary {
 }
 
 const HEADER: [&str; 10] = [
-    "stage", "min", "median", "p95", "p99", "max", "cpu", "items", "ns/item", "budget",
+    "stage",
+    "min",
+    "median",
+    "p95",
+    "p99",
+    "max",
+    "cpu/tick",
+    "items/tick",
+    "ns/item",
+    "budget",
 ];
 
 /// A line under the header and no others.
@@ -58,18 +67,17 @@ const STYLE: TableStyle =
 
 impl Summary {
     fn table(&self) -> Table {
+        let ticks = self.ticks.max(1) as f64;
         let mut table = Table::new();
         table.load_style(STYLE).set_header(HEADER);
         for stage in &self.stages {
-            let cpu = stage
-                .cpu_total
-                .map(|total| time(total / u32::try_from(self.ticks.max(1)).unwrap_or(u32::MAX)));
+            let cpu = stage.cpu_total.map(|total| time(total.div_f64(ticks)));
             let per_item = stage
                 .nanoseconds_per_item
                 .map(|nanoseconds| format!("{nanoseconds:.2}"));
             let figures = [
                 cpu,
-                Some(grouped(stage.items)),
+                Some(grouped((stage.items as f64 / ticks).round() as u64)),
                 per_item,
                 Some(per_cent(stage.budget_share)),
             ];
