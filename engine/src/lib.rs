@@ -68,6 +68,9 @@ mod state_hash;
 mod summary;
 mod timed;
 
+/// The ECS that simulations run on, in the version that this crate uses.
+pub use bevy_ecs;
+
 pub use self::builder::SimulationBuilder;
 pub use self::error::{BuildError, TickError};
 pub use self::finished::Finished;

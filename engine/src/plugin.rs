@@ -271,7 +271,12 @@ fn rotate<M: Message>(world: &mut World) {
 /// The function's own name out of a type's full name: `relight` of
 /// `voxtick_light::plugin::relight<Fast>`.
 fn function_name(type_name: &'static str) -> &'static str {
-    let path = type_name.split('<').next().unwrap_or(type_name);
+    // What follows a `<` are type arguments, unless a method of a trait starts with it.
+    let path = type_name
+        .split('<')
+        .next()
+        .filter(|path| !path.is_empty())
+        .unwrap_or(type_name);
     let path = path.trim_end_matches("::{{closure}}");
     path.rsplit("::").next().unwrap_or(path)
 }
@@ -285,6 +290,7 @@ mod tests {
         assert_eq!(function_name("voxtick_light::plugin::relight"), "relight");
         assert_eq!(function_name("a::b::relight<a::c::Fast>"), "relight");
         assert_eq!(function_name("a::Light::build::{{closure}}"), "build");
+        assert_eq!(function_name("<a::Fast as a::Flood>::flood"), "flood");
         assert_eq!(function_name("plain"), "plain");
     }
 }

@@ -50,7 +50,7 @@ impl Default for MissedTicks {
 }
 
 impl Rate {
-    /// 20 ticks a second, the pace of Minecraft's game loop, catching up on at most 5 ticks.
+    /// 20 ticks a second, catching up on at most 5 ticks.
     pub const TWENTY: Rate = Rate::Fixed {
         ticks_per_second: 20.0,
         missed: MissedTicks::CatchUp { limit: 5 },

@@ -27,19 +27,19 @@ pub struct StateHasher {
 }
 
 /// Bytes that a slice is turned into at a time before they are hashed.
-const BLOCK: usize = 1024;
+const PART: usize = 1024;
 
 macro_rules! write_slice {
     ($(#[$doc:meta])* $name:ident, $number:ty) => {
         $(#[$doc])*
         pub fn $name(&mut self, values: &[$number]) {
             const SIZE: usize = size_of::<$number>();
-            let mut block = [0; BLOCK];
-            for values in values.chunks(BLOCK / SIZE) {
-                for (bytes, value) in block.chunks_exact_mut(SIZE).zip(values) {
+            let mut part = [0; PART];
+            for values in values.chunks(PART / SIZE) {
+                for (bytes, value) in part.chunks_exact_mut(SIZE).zip(values) {
                     bytes.copy_from_slice(&value.to_le_bytes());
                 }
-                self.stream.write(&block[..values.len() * SIZE]);
+                self.stream.write(&part[..values.len() * SIZE]);
             }
         }
     };
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_longer_than_a_block_hashes_like_its_bytes() {
+    fn a_column_longer_than_a_part_hashes_like_its_bytes() {
         let column: Vec<u32> = (0..1_000).map(|i| i * 2_654_435).collect();
         let bytes: Vec<u8> = column
             .iter()

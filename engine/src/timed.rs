@@ -157,10 +157,15 @@ impl<S: System<In = (), Out = ()>> Adapt<S> for Timed {
             }
             Ok(Err(RunSystemError::Skipped(_))) => {}
             Ok(Err(RunSystemError::Failed(error))) => {
-                failed(FailureKind::NotRun, error.to_string())
+                failed(FailureKind::NotRun, first_line(&error.to_string()))
             }
             Err(panic) => failed(FailureKind::Panicked, panic_message(&*panic)),
         }
         Ok(())
     }
+}
+
+/// What went wrong, without the advice on ECS types that follows it.
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().to_owned()
 }

@@ -55,20 +55,20 @@ fn stages_run_in_their_order_and_systems_as_they_were_added() {
 #[test]
 fn a_system_sees_the_commands_of_those_before_it() {
     #[derive(Component)]
-    struct Chunk;
+    struct Batch;
     fn spawn(mut commands: Commands) {
-        commands.spawn(Chunk);
+        commands.spawn(Batch);
     }
-    fn count(chunks: Query<&Chunk>, meter: Res<Meter>) {
-        meter.items(chunks.iter().count() as u64);
+    fn count(batches: Query<&Batch>, meter: Res<Meter>) {
+        meter.items(batches.iter().count() as u64);
     }
     let mut simulation = Simulation::builder()
         .threads(1)
-        .plugin(plugin("chunks", |setup| {
+        .plugin(plugin("batches", |setup| {
             setup
-                .stage(Stage::new("chunks"))
-                .system("chunks", spawn)
-                .system("chunks", count);
+                .stage(Stage::new("batches"))
+                .system("batches", spawn)
+                .system("batches", count);
         }))
         .build()
         .unwrap();
@@ -389,19 +389,21 @@ fn a_fixed_rate_catches_up_without_giving_up_a_short_delay() {
 #[test]
 fn removed_components_are_told_for_one_tick() {
     #[derive(Component)]
-    struct Chunk;
-    fn removed(mut removed: RemovedComponents<Chunk>, meter: Res<Meter>) {
+    struct Batch;
+    fn removed(mut removed: RemovedComponents<Batch>, meter: Res<Meter>) {
         meter.items(removed.read().count() as u64);
     }
     let mut simulation = Simulation::builder()
         .threads(1)
-        .plugin(plugin("chunks", |setup| {
-            setup.stage(Stage::new("chunks")).system("chunks", removed);
+        .plugin(plugin("batches", |setup| {
+            setup
+                .stage(Stage::new("batches"))
+                .system("batches", removed);
         }))
         .build()
         .unwrap();
-    let chunk = simulation.world_mut().spawn(Chunk).id();
-    simulation.world_mut().despawn(chunk);
+    let batch = simulation.world_mut().spawn(Batch).id();
+    simulation.world_mut().despawn(batch);
     let items: Vec<_> = simulation
         .ticks()
         .take(3)
