@@ -1,1 +1,87 @@
-//! Placeholder while the crate is being laid out.
+//! The engine of voxtick: a tick of timed stages over a `bevy_ecs` world. It knows no voxel.
+//!
+//! A [`Simulation`] runs **stages** one after the other on one thread; a stage is a chain of **systems** and may use the
+//! simulation's [`Pool`] for parallel work. Each tick leaves a [`TickReport`]: the wall and CPU time of each stage, the
+//! time of each system, what they worked on (told through the [`Meter`]), and the engine's own share. Reports are
+//! remembered by the [`TickHistory`], summed up by the [`Summary`] and written by [sinks](Sink).
+//!
+//! ```
+//! use bevy_ecs::prelude::*;
+//! use voxtick_engine::{BuildError, Meter, Plugin, Setup, Simulation, Stage, Tick};
+//!
+//! #[derive(Resource, Default)]
+//! struct Cells(Vec<u64>);
+//!
+//! fn grow(mut cells: ResMut<Cells>, tick: Res<Tick>, meter: Res<Meter>) {
+//!     cells.0.push(tick.0);
+//!     meter.items(1);
+//! }
+//!
+//! struct Growth;
+//!
+//! impl Plugin for Growth {
+//!     fn name(&self) -> &'static str {
+//!         "growth"
+//!     }
+//!     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
+//!         setup
+//!             .resource(Cells::default())
+//!             .stage(Stage::new("growth"))
+//!             .system("growth", grow)
+//!             .hash(|world, hasher| hasher.write_u64s(&world.resource::<Cells>().0));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let mut simulation = Simulation::builder().plugin(Growth).hash(true).build()?;
+//! simulation.run(1000)?;
+//! println!("{}", simulation.summary());
+//! # assert_eq!(simulation.world().resource::<Cells>().0.len(), 1000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What holds:
+//! - The order of stages and systems is total and the same in every run; the number of threads, the [`Rate`] and the
+//!   sinks change no result.
+//! - A steady tick does not allocate; timing costs less than a microsecond a stage.
+//! - A sink never delays a tick; what it missed is counted.
+//! - A panic in a system is an error that names tick, stage and system; the sinks can still be flushed.
+
+mod builder;
+mod clock;
+mod error;
+mod finished;
+mod history;
+mod json;
+mod meter;
+mod plugin;
+mod rate;
+mod report;
+mod resources;
+mod runner;
+mod simulation;
+mod sinks;
+mod stage;
+mod state_hash;
+mod summary;
+mod timed;
+
+pub use self::builder::SimulationBuilder;
+pub use self::error::{BuildError, TickError};
+pub use self::finished::Finished;
+pub use self::history::{DEFAULT_HISTORY, StageHistory, TickHistory, WORST_TICKS};
+pub use self::meter::Meter;
+pub use self::plugin::{Plugin, Setup};
+pub use self::rate::{MissedTicks, Rate};
+pub use self::report::{StageReport, SystemReport, TickReport};
+pub use self::resources::{Pool, Seed, Tick};
+pub use self::simulation::{Simulation, Ticks};
+pub use self::sinks::{
+    ChromeTraceSink, CsvSink, JSON_LINES_SCHEMA, JsonLinesSink, Sink, SinkError, SinkOutcome,
+    SummarySink, TraceWindow,
+};
+pub use self::stage::Stage;
+pub use self::state_hash::StateHasher;
+pub use self::summary::{
+    EngineSummary, Percentiles, SUMMARY_SCHEMA, StageSummary, Summary, SystemSummary,
+};

@@ -69,9 +69,9 @@ impl ChangeLog {
         Changes { blocks, chunks, missed: missed_blocks + missed_chunks }
     }
 
-    pub(crate) fn end_tick(&mut self) {
-        self.blocks.end_tick();
-        self.chunks.end_tick();
+    pub(crate) fn begin_tick(&mut self) {
+        self.blocks.begin_tick();
+        self.chunks.begin_tick();
     }
 }
 
@@ -98,7 +98,7 @@ impl<T> Log<T> {
         (self.entries.get(seen..).unwrap_or(&[]), missed)
     }
 
-    fn end_tick(&mut self) {
+    fn begin_tick(&mut self) {
         self.entries.drain(..self.of_last_tick);
         self.first += self.of_last_tick as u64;
         self.of_last_tick = self.entries.len();
@@ -120,7 +120,7 @@ mod tests {
         let (mut early, mut late) = (0, 0);
         log.entries.push(1);
         assert_eq!(numbers(&log, &mut early), (vec![1], 0));
-        log.end_tick();
+        log.begin_tick();
         log.entries.push(2);
         assert_eq!(numbers(&log, &mut early), (vec![2], 0));
         assert_eq!(numbers(&log, &mut late), (vec![1, 2], 0));
@@ -132,9 +132,9 @@ mod tests {
         let mut log = Log::default();
         let mut cursor = 0;
         log.entries.extend([1, 2]);
-        log.end_tick();
+        log.begin_tick();
         log.entries.push(3);
-        log.end_tick();
+        log.begin_tick();
         assert_eq!(numbers(&log, &mut cursor), (vec![3], 2));
     }
 }

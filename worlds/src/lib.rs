@@ -30,6 +30,7 @@ mod heightmaps;
 mod items;
 mod light;
 mod packed;
+mod plugin;
 mod positions;
 mod section;
 pub mod stages;
@@ -43,6 +44,7 @@ pub use dimension::{Dimension, DimensionError, MAX_SECTIONS};
 pub use heightmaps::{Heightmap, HeightmapKind, Heightmaps};
 pub use items::{ItemKind, ItemStack, Ledger};
 pub use light::{ChunkLight, LightChannel, LightLevels, NIBBLE_BYTES};
+pub use plugin::WorldsPlugin;
 pub use positions::{
     BlockPos, ChunkPos, Direction, REGION_EDGE, RegionPos, SECTION_CELLS, SECTION_EDGE, SectionPos,
 };

@@ -217,9 +217,12 @@ impl World {
         self.tick
     }
 
-    /// Ends a tick: changes of the one before it are forgotten, and the next has begun.
-    pub fn end_tick(&mut self) {
-        self.changes.end_tick();
-        self.tick += 1;
+    /// Begins tick `tick`: changes are recorded with it from now on, and those that were made before the last call are
+    /// forgotten. What is changed between two ticks is kept with the first of them.
+    ///
+    /// The `WorldsPlugin` calls this at the start of every tick.
+    pub fn begin_tick(&mut self, tick: u64) {
+        self.changes.begin_tick();
+        self.tick = tick;
     }
 }
