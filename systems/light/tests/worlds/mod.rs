@@ -5,7 +5,7 @@ use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, Section,
 
 /// States that light treats in different ways: slabs, stairs in every orientation, farmland, paths, snow, glass,
 /// leaves, water, ice, cobweb, furnaces, candles, light blocks, trapdoors, pistons, hoppers, lecterns and more.
-pub fn corpus(states: &BlockStates) -> Vec<StateId> {
+pub(crate) fn corpus(states: &BlockStates) -> Vec<StateId> {
     let mut corpus: Vec<StateId> = [
         "air",
         "stone",
@@ -55,14 +55,14 @@ pub fn corpus(states: &BlockStates) -> Vec<StateId> {
 }
 
 /// A random number below `bound`, and the next state of the generator.
-pub fn below(random: &mut u64, bound: usize) -> usize {
+pub(crate) fn below(random: &mut u64, bound: usize) -> usize {
     *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
     (split_mix(*random) % bound as u64) as usize
 }
 
 /// A world of `x` by `z` chunks, two sections high, of which one in a few cells is taken from the corpus; how many
 /// and whether there is a sky differs from seed to seed.
-pub fn random_world(seed: u64, x: i32, z: i32) -> World {
+pub(crate) fn random_world(seed: u64, x: i32, z: i32) -> World {
     let random = &mut { seed };
     let has_sky = below(random, 4) > 0;
     let dimension = Dimension::new("test", -16, 32, has_sky).expect("a valid range");
@@ -95,13 +95,13 @@ fn random_section(random: &mut u64, corpus: &[StateId], sparseness: usize) -> Se
 }
 
 /// One block to change.
-pub struct Edit {
-    pub at: BlockPos,
-    pub state: StateId,
+pub(crate) struct Edit {
+    pub(crate) at: BlockPos,
+    pub(crate) state: StateId,
 }
 
 /// Changes at random places of `world`, half of them to air.
-pub fn random_edits(seed: u64, world: &World, count: usize) -> Vec<Edit> {
+pub(crate) fn random_edits(seed: u64, world: &World, count: usize) -> Vec<Edit> {
     let random = &mut { !seed };
     let corpus = corpus(world.states());
     let chunks: Vec<ChunkPos> = world.chunk_positions().collect();
