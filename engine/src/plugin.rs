@@ -74,13 +74,14 @@ pub trait Plugin: Send {
 /// assert_eq!(simulation.tick()?.stages[0].calls, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-impl<F: Fn(&mut Setup<'_>) -> Result<(), BuildError> + Send> Plugin for (&'static str, F) {
+impl<F: FnOnce(&mut Setup<'_>) -> Result<(), BuildError> + Send> Plugin for (&'static str, F) {
     fn name(&self) -> &'static str {
         self.0
     }
 
     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
-        (self.1)(setup)
+        let (_, build) = *self;
+        build(setup)
     }
 }
 
