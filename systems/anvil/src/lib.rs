@@ -24,6 +24,6 @@ pub mod save;
 
 pub use chunk::{ChunkDecoder, DecodeChunkError, DecodeSectionError, Decoded, Notice};
 pub use limits::Limits;
-pub use load::{LoadChunkError, RegionLoad, load_region};
+pub use load::{LoadChunkError, LoadRegionError, RegionLoad, load_region, load_region_file};
 pub use plugin::{AnvilPlugin, ChunkLoading};
 pub use save::{Save, SaveError};
