@@ -70,10 +70,7 @@ fn check(graph: &SegmentedGraph, nodes: &Nodes) {
     }
     assert_eq!(graph.network_count(), count);
     for (name, _) in &expected {
-        let segment = graph
-            .segments()
-            .find(|segment| segment.name() == *name)
-            .expect("just compared");
+        let segment = graph.segments().find(|segment| segment.name() == *name).expect("just compared");
         for inner in segment.positions().skip(1).take(segment.length as usize - 1) {
             assert_eq!(graph.segment_at(inner), Some(segment));
         }

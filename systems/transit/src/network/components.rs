@@ -227,8 +227,8 @@ impl SegmentedGraph {
                 self.name_exhausted(component, &group, &owner, alive.first().copied());
                 return;
             }
-            for walk in 0..terminals.len() {
-                let Some(member) = frontiers[walk].pop_front() else { continue };
+            for (walk, frontier) in frontiers.iter_mut().enumerate() {
+                let Some(member) = frontier.pop_front() else { continue };
                 near.clear();
                 self.neighbour_members(member, &mut near);
                 for &next in near.iter().filter(|&&next| self.label(next) == component) {
@@ -239,7 +239,7 @@ impl SegmentedGraph {
                         }
                         None => {
                             owner.insert(next, walk);
-                            frontiers[walk].push_back(next);
+                            frontier.push_back(next);
                         }
                     }
                 }
@@ -288,7 +288,11 @@ impl SegmentedGraph {
     fn neighbour_members(&self, member: Member, near: &mut Vec<Member>) {
         match member {
             Member::Junction(node) => near.extend(
-                self.nodes[node as usize].arms.iter().filter(|&&run| run != NONE).map(|&run| Member::Run(run)),
+                self.nodes[node as usize]
+                    .arms
+                    .iter()
+                    .filter(|&&run| run != NONE)
+                    .map(|&run| Member::Run(run)),
             ),
             Member::Run(run) => {
                 let it = &self.runs[run as usize];

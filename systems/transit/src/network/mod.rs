@@ -237,6 +237,11 @@ impl SegmentedGraph {
         self.nodes.get(node as usize).is_some_and(|it| it.live) && self.through(node).is_none()
     }
 
+    /// True for a run that exists and is a segment.
+    pub(crate) fn is_live_segment(&self, run: u32) -> bool {
+        self.runs.get(run as usize).is_some_and(|it| it.live && it.closed)
+    }
+
     /// What the last edit did to the segments.
     pub(crate) fn delta(&self) -> &Delta {
         &self.delta
