@@ -5,6 +5,7 @@ mod measure;
 mod outcome;
 mod progress;
 mod run;
+mod tables;
 mod world;
 
 use std::process::ExitCode;

@@ -38,6 +38,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     drop(pool);
 
     let workload = Workload::prepare(&scenario, &world).map_err(Failure::usage)?;
+    let transit = workload::transit(&scenario, &world).map_err(Failure::usage)?;
     let builder = Simulation::builder()
         .threads(threads)
         .rate(match scenario.rate {
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         .hash(arguments.hash)
         .stop_flag(stop.clone())
         .plugin(WorldsPlugin::new(world))
+        .plugin(transit)
         .plugin(LightPlugin::new())
         .plugin(workload);
     let mut simulation = with_sinks(builder, arguments)?.build().map_err(Failure::simulation)?;

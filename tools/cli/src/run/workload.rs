@@ -1,14 +1,21 @@
 //! What a scenario puts into its world: pipes with items, dropped items, and blocks that change.
 
 mod edits;
+mod pipes;
 
 use voxtick::engine::{BuildError, Plugin, Setup};
+use voxtick::transit::TransitPlugin;
 use voxtick::worlds::World;
 
 use super::scenario::Scenario;
 use edits::Edits;
 
-/// Everything a scenario does to its world, as a plugin; add it last.
+/// The transit stage with the pipes that a scenario asks for.
+pub(super) fn transit(scenario: &Scenario, world: &World) -> Result<TransitPlugin, String> {
+    pipes::transit(&scenario.pipes, world)
+}
+
+/// What a scenario does to its world besides, as a plugin; add it last.
 pub(super) struct Workload {
     edits: Edits,
 }
