@@ -216,8 +216,8 @@ impl Scenario {
     /// Reads a scenario from its text; `source` names it in errors.
     fn parse(text: &str, source: &str) -> Result<Scenario, ScenarioError> {
         let scenario: Scenario = toml::from_str(text).map_err(|error| {
-            let line =
-                error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
+            let before = error.span().map_or("", |span| &text[..span.start.min(text.len())]);
+            let line = before.matches('\n').count() + 1;
             ScenarioError::Invalid { place: format!("{source}:{line}"), message: explain(error.message()) }
         })?;
         scenario.check().map_err(|message| ScenarioError::Invalid { place: source.to_owned(), message })?;
