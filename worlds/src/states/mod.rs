@@ -163,7 +163,8 @@ impl BlockStates {
     ///
     /// Old names (Minecraft Java 1.13 onward): `grass` is `short_grass`, `grass_path` is `dirt_path`, `sign` and
     /// `wall_sign` are those of oak, `chain` is `iron_chain`, a `cauldron` with a `level` above 0 is a
-    /// `water_cauldron`, and the `true` and `false` of walls are `low` and `none`.
+    /// `water_cauldron`, the `facing` of a `jigsaw` is an `orientation`, and the `true` and `false` of walls are `low`
+    /// and `none`.
     ///
     /// # Errors
     /// If the table holds as many unknown states, or as much text of them, as it is allowed to.
