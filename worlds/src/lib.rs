@@ -27,12 +27,14 @@ mod chunk;
 mod dimension;
 pub mod generators;
 mod heightmaps;
+mod inventories;
 mod items;
 mod light;
 mod packed;
 mod plugin;
 mod positions;
 mod section;
+mod spills;
 pub mod stages;
 mod states;
 mod world;
@@ -42,6 +44,7 @@ pub use changes::{BlockChange, ChangeCursor, Changes, ChunkEvent};
 pub use chunk::{Chunk, ChunkStatus, Unmodelled};
 pub use dimension::{Dimension, DimensionError, MAX_SECTIONS};
 pub use heightmaps::{Heightmap, HeightmapKind, Heightmaps};
+pub use inventories::{ContainerId, Inventories, InventoryError, MAX_SLOTS};
 pub use items::{ItemKind, ItemStack, Ledger};
 pub use light::{ChunkLight, LightChannel, LightLevels, NIBBLE_BYTES};
 pub use plugin::WorldsPlugin;
@@ -49,6 +52,7 @@ pub use positions::{
     BlockPos, ChunkPos, Direction, REGION_EDGE, RegionPos, SECTION_CELLS, SECTION_EDGE, SectionPos,
 };
 pub use section::{CellMask, Run, Section, SectionError};
+pub use spills::SpilledItem;
 pub use states::{
     BlockStates, CollisionBox, FaceMask, FaceMaskId, Fluid, MotionClass, ParseStateError, Properties,
     ResolveStateError, StateId, UnknownFactsError,

@@ -3,6 +3,7 @@
 use crate::Limits;
 use crate::chunk::{ChunkDecoder, DecodeChunkError, Notice};
 use crate::region::{OpenRegionError, ReadChunkError, Region, StoredChunk};
+use crate::save::{SaveError, region_of_file};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,15 +113,29 @@ pub fn load_chunks(
     load
 }
 
-/// Opens a region file and loads all of its chunks.
+/// Opens a region file, whatever its name, and loads all of its chunks.
 ///
 /// # Errors
-/// If the file cannot be opened; what is wrong with single chunks is in the result.
+/// If the file cannot be opened or does not tell which region it is; what is wrong with single chunks is in the result.
 pub fn load_region_file(
     path: impl AsRef<Path>,
     dimension: &Dimension,
     states: &Arc<BlockStates>,
     limits: &Limits,
-) -> Result<RegionLoad, OpenRegionError> {
-    Ok(load_region(&Region::open(path)?, dimension, states, limits))
+) -> Result<RegionLoad, LoadRegionError> {
+    let path = path.as_ref();
+    let region = Region::open_as(path, region_of_file(path)?)?;
+    Ok(load_region(&region, dimension, states, limits))
+}
+
+/// Why nothing of a region file could be loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadRegionError {
+    /// Which region it is cannot be told.
+    #[error(transparent)]
+    Unplaced(#[from] SaveError),
+    /// It cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenRegionError),
 }

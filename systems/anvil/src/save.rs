@@ -1,9 +1,11 @@
 //! The folders of a save, and the region files in them.
 
-use crate::region::region_of_path;
+use crate::Limits;
+use crate::chunk::{ChunkDecoder, DecodeChunkError};
+use crate::region::{Region, StoredChunk, region_of_path};
 use std::io;
 use std::path::{Path, PathBuf};
-use voxtick_worlds::{Dimension, RegionPos};
+use voxtick_worlds::{BlockStates, Dimension, RegionPos};
 
 /// The three dimensions that every save has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,7 +68,7 @@ pub enum SaveError {
         path: PathBuf,
     },
     /// The path is neither a region file nor a folder with regions.
-    #[error("{} is no save: it is no r.X.Z.mca file and has no folder `region`", path.display())]
+    #[error("{} is no save: it has no folder `region` and is no region file with a chunk in it", path.display())]
     NoSave {
         /// The path.
         path: PathBuf,
@@ -105,8 +107,7 @@ impl Save {
             Err(error) => return Err(failed(error)),
         };
         if metadata.is_file() {
-            let position =
-                region_of_path(path).map_err(|_| SaveError::NoSave { path: path.to_path_buf() })?;
+            let position = region_of_file(path)?;
             let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
             return Ok(Save { folder, dimension, regions: vec![(position, path.to_path_buf())] });
         }
@@ -144,6 +145,31 @@ impl Save {
     pub fn regions(&self) -> &[(RegionPos, PathBuf)] {
         &self.regions
     }
+}
+
+/// Which region a file is: by its name, or, where that is not of the form `r.X.Z.mca`, by the first chunk in it that says
+/// where it lies.
+///
+/// # Errors
+/// [`SaveError::NoSave`] where neither tells, and [`SaveError::Io`] where the file cannot be read.
+pub fn region_of_file(path: &Path) -> Result<RegionPos, SaveError> {
+    if let Ok(position) = region_of_path(path) {
+        return Ok(position);
+    }
+    let region = Region::open_as(path, RegionPos::new(0, 0))
+        .map_err(|error| SaveError::Io { path: path.to_path_buf(), source: io::Error::other(error) })?;
+    let mut decoder = ChunkDecoder::new(Dimension::overworld(), BlockStates::load(), Limits::default());
+    let mut stored = StoredChunk::default();
+    for position in region.chunks() {
+        if let Ok(true) = region.read(position, &mut stored, &Limits::default()) {
+            match decoder.decode(position, &stored) {
+                Ok(_) => return Ok(position.region()),
+                Err(DecodeChunkError::WrongPosition { found }) => return Ok(found.region()),
+                Err(_) => {}
+            }
+        }
+    }
+    Err(SaveError::NoSave { path: path.to_path_buf() })
 }
 
 /// The region files in a folder, by position.

@@ -1,0 +1,170 @@
+//! The items in a network: a handle is a row here, stable from an item's creation to its end.
+//!
+//! Stacks are interned: two bytes an item while there are at most 65,536 different stacks, four beyond.
+
+use rustc_hash::FxHashMap;
+use voxtick_worlds::ItemStack;
+
+/// One item in a network. Handles of items that left are given out again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ItemHandle(pub u32);
+
+/// The most different stacks that one solver can tell apart.
+const MAX_STACKS: usize = 1 << 24;
+
+/// Rows of items, by handle.
+#[derive(Debug, Clone)]
+pub(crate) struct Items {
+    stacks: StackColumn,
+    /// Own speeds in units a tick, 0 for "as the lane"; empty until an item has one.
+    speeds: Vec<u16>,
+    palette: Vec<ItemStack>,
+    lookup: FxHashMap<ItemStack, u32>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug, Clone)]
+enum StackColumn {
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+/// A row of the palette of stacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StackId(pub(crate) u32);
+
+impl Items {
+    pub(crate) fn new() -> Items {
+        Items {
+            stacks: StackColumn::Narrow(Vec::new()),
+            speeds: Vec::new(),
+            palette: Vec::new(),
+            lookup: FxHashMap::default(),
+            free: Vec::new(),
+        }
+    }
+
+    /// The palette row of `stack`, or `None` where there are too many different stacks.
+    pub(crate) fn intern(&mut self, stack: ItemStack) -> Option<StackId> {
+        if let Some(&id) = self.lookup.get(&stack) {
+            return Some(StackId(id));
+        }
+        (self.palette.len() < MAX_STACKS).then(|| self.intern_new(stack))
+    }
+
+    /// The palette row of a stack that came out of a container. The limit does not hold here, since the stack has left
+    /// its container already; there are at most as many as containers hold.
+    pub(crate) fn intern_taken(&mut self, stack: ItemStack) -> StackId {
+        match self.lookup.get(&stack) {
+            Some(&id) => StackId(id),
+            None => self.intern_new(stack),
+        }
+    }
+
+    fn intern_new(&mut self, stack: ItemStack) -> StackId {
+        let id = self.palette.len() as u32;
+        self.palette.push(stack);
+        self.lookup.insert(stack, id);
+        if id == u32::from(u16::MAX) + 1
+            && let StackColumn::Narrow(narrow) = &self.stacks
+        {
+            self.stacks = StackColumn::Wide(narrow.iter().map(|&id| u32::from(id)).collect());
+        }
+        StackId(id)
+    }
+
+    pub(crate) fn add(&mut self, stack: StackId, speed: u16) -> ItemHandle {
+        let row = match self.free.pop() {
+            Some(row) => {
+                match &mut self.stacks {
+                    StackColumn::Narrow(stacks) => stacks[row as usize] = stack.0 as u16,
+                    StackColumn::Wide(stacks) => stacks[row as usize] = stack.0,
+                }
+                row
+            }
+            None => match &mut self.stacks {
+                StackColumn::Narrow(stacks) => {
+                    stacks.push(stack.0 as u16);
+                    (stacks.len() - 1) as u32
+                }
+                StackColumn::Wide(stacks) => {
+                    stacks.push(stack.0);
+                    (stacks.len() - 1) as u32
+                }
+            },
+        };
+        if speed != 0 && self.speeds.len() <= row as usize {
+            self.speeds.resize(row as usize + 1, 0);
+        }
+        if let Some(own) = self.speeds.get_mut(row as usize) {
+            *own = speed;
+        }
+        ItemHandle(row)
+    }
+
+    pub(crate) fn remove(&mut self, handle: ItemHandle) {
+        self.free.push(handle.0);
+    }
+
+    pub(crate) fn stack(&self, handle: ItemHandle) -> ItemStack {
+        self.palette[self.stack_id(handle).0 as usize]
+    }
+
+    pub(crate) fn stack_id(&self, handle: ItemHandle) -> StackId {
+        StackId(match &self.stacks {
+            StackColumn::Narrow(stacks) => u32::from(stacks[handle.0 as usize]),
+            StackColumn::Wide(stacks) => stacks[handle.0 as usize],
+        })
+    }
+
+    /// True where `handle` is a row, in use or free.
+    pub(crate) fn has_row(&self, handle: ItemHandle) -> bool {
+        (handle.0 as usize) < self.rows()
+    }
+
+    /// The speed an item moves at on a lane of own speeds whose limit is `limit`.
+    pub(crate) fn speed(&self, handle: ItemHandle, limit: u32) -> u32 {
+        match self.speeds.get(handle.0 as usize) {
+            Some(&own) if own != 0 => u32::from(own).min(limit),
+            _ => limit,
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        match &self.stacks {
+            StackColumn::Narrow(stacks) => stacks.len(),
+            StackColumn::Wide(stacks) => stacks.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use voxtick_worlds::ItemKind;
+
+    #[test]
+    fn stacks_keep_their_kind_past_65536_different_ones() {
+        let mut items = Items::new();
+        let kept = items.intern(ItemStack::single(ItemKind(0))).expect("room");
+        let first = items.add(kept, 0);
+        let mut last = first;
+        for kind in 1..=65_600 {
+            let stack = items.intern(ItemStack::single(ItemKind(kind))).expect("room");
+            last = items.add(stack, 0);
+        }
+        assert_eq!(items.stack(first).kind, ItemKind(0));
+        assert_eq!(items.stack(last).kind, ItemKind(65_600));
+    }
+
+    #[test]
+    fn a_row_given_out_again_forgets_the_speed_of_the_item_before() {
+        let mut items = Items::new();
+        let stack = items.intern(ItemStack::single(ItemKind(1))).expect("room");
+        let fast = items.add(stack, 900);
+        assert_eq!(items.speed(fast, 500), 500);
+        items.remove(fast);
+        let next = items.add(stack, 0);
+        assert_eq!((next, items.speed(next, 1000)), (fast, 1000));
+    }
+}

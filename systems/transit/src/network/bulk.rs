@@ -1,0 +1,114 @@
+//! Many pipes at once: all nodes first, then one trace over them.
+
+use voxtick_worlds::BlockPos;
+
+use super::key::{self, Connections, axis_of};
+use super::{GraphError, NONE, SegmentedGraph};
+
+impl SegmentedGraph {
+    /// Adds many pipes and fuses once: linear in their number. Where a position comes twice, the last mask wins. The
+    /// result equals adding them one by one.
+    ///
+    /// ```
+    /// use voxtick_transit::{Connections, SegmentedGraph};
+    /// use voxtick_worlds::BlockPos;
+    /// let mut graph = SegmentedGraph::new();
+    /// let grid: Vec<_> = (0..100).flat_map(|x| (0..100).map(move |z| (BlockPos::new(x, 64, z), Connections::ALL))).collect();
+    /// graph.add_many(&grid)?;
+    /// assert_eq!(graph.segment_count(), 2 * 99 * 100);
+    /// # Ok::<(), voxtick_transit::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A position is out of range; nothing has been added then.
+    pub fn add_many(&mut self, pipes: &[(BlockPos, Connections)]) -> Result<(), GraphError> {
+        self.delta.clear();
+        for &(position, _) in pipes {
+            key::check(position)?;
+        }
+        if self.nodes.len() + pipes.len() >= NONE as usize {
+            let position = pipes.first().map_or(BlockPos::default(), |&(position, _)| position);
+            return Err(GraphError::Full { position, count: self.node_count() });
+        }
+        self.index.reserve(pipes.len());
+        self.nodes.reserve(pipes.len());
+        let mut touched = Vec::with_capacity(pipes.len());
+        // Nodes of this call take part in no run until the trace below.
+        let mut fresh = vec![false; self.nodes.len() + pipes.len()];
+        for &(position, connections) in pipes {
+            let key = key::pack(position);
+            let node = match self.find_key(key) {
+                Some(node) => {
+                    if !fresh[node as usize] {
+                        self.detach(node);
+                    }
+                    let it = &mut self.nodes[node as usize];
+                    it.connections = connections;
+                    it.arms = [NONE; 6];
+                    node
+                }
+                None => self.insert_node(key, connections),
+            };
+            fresh[node as usize] = true;
+            touched.push(node);
+        }
+        self.delta.touched.extend(touched.iter().map(|&node| self.nodes[node as usize].key));
+        let mut fused = vec![false; self.nodes.len()];
+        for &node in &touched {
+            match self.through(node) {
+                Some(axis) => {
+                    if !fused[node as usize] {
+                        fused[node as usize] = true;
+                        let low = self.walk(node, axis * 2, &fresh, &mut fused).unwrap_or(node);
+                        let high = self.walk(node, axis * 2 + 1, &fresh, &mut fused).unwrap_or(node);
+                        self.push_traced(low, high, axis);
+                    }
+                }
+                None => {
+                    for direction in 0..6 {
+                        if self.nodes[node as usize].arms[direction] != NONE {
+                            continue;
+                        }
+                        if let Some(far) = self.walk(node, direction, &fresh, &mut fused) {
+                            let (low, high) = if direction & 1 == 1 { (node, far) } else { (far, node) };
+                            self.push_traced(low, high, axis_of(direction));
+                        }
+                    }
+                }
+            }
+        }
+        self.rename_all_components();
+        Ok(())
+    }
+
+    /// Follows links from `node` to the end of the chain; runs of nodes from before the call are jumped and dissolved.
+    fn walk(&mut self, node: u32, direction: usize, fresh: &[bool], fused: &mut [bool]) -> Option<u32> {
+        let axis = axis_of(direction);
+        let mut at = self.linked(node, direction)?;
+        loop {
+            if self.through(at).is_none() {
+                return Some(at);
+            }
+            if fresh[at as usize] {
+                fused[at as usize] = true;
+            } else {
+                let run = self.run_through(at, axis);
+                at = self.end(run, direction);
+                self.remove_run(run);
+                if self.through(at).is_none() {
+                    return Some(at);
+                }
+            }
+            match self.linked(at, direction) {
+                Some(next) => at = next,
+                None => return Some(at),
+            }
+        }
+    }
+
+    fn push_traced(&mut self, low: u32, high: u32, axis: usize) {
+        // All components are named anew when the trace is done.
+        let component = self.components.fresh_empty();
+        self.push_run(low, high, axis, component);
+    }
+}

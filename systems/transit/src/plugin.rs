@@ -1,0 +1,122 @@
+//! The transit stage: the only file of this crate that knows systems and resources.
+
+use bevy_ecs::message::MessageWriter;
+use bevy_ecs::prelude::{Local, Res, ResMut, Resource};
+use voxtick_engine::{BuildError, Meter, Plugin, Setup};
+use voxtick_worlds::{ChangeCursor, ChunkEvent, Inventories, Ledger, SpilledItem, World, stages};
+
+use crate::events::Totals;
+use crate::layouts::{Layout, LayoutError};
+use crate::reference::ReferenceTransit;
+use crate::settings::LaneSettings;
+
+/// Runs a network in the stage "transit".
+///
+/// Add it after `WorldsPlugin`. The network is reached as the resource [`Transit`], its containers as [`Inventories`].
+/// A chunk that leaves the world freezes the segments that cross it until it returns; chunks that were never in the
+/// world do not. What falls out of pipes is sent on as [`SpilledItem`].
+///
+/// The state hash covers every item on every lane in canonical order, whatever order the network was built in.
+#[derive(Debug)]
+pub struct TransitPlugin {
+    transit: ReferenceTransit,
+    inventories: Inventories,
+}
+
+/// The network of a simulation.
+#[derive(Resource, Debug)]
+pub struct Transit(pub ReferenceTransit);
+
+impl TransitPlugin {
+    /// A stage that runs `transit`.
+    #[must_use]
+    pub fn new(transit: ReferenceTransit) -> TransitPlugin {
+        TransitPlugin { transit, inventories: Inventories::default() }
+    }
+
+    /// A stage that runs the network of a layout.
+    ///
+    /// ```
+    /// use voxtick_engine::Simulation;
+    /// use voxtick_transit::{LaneSettings, Layout, Lines, TransitPlugin};
+    /// use voxtick_worlds::{BlockStates, Dimension, World, WorldsPlugin};
+    ///
+    /// let settings = LaneSettings::default();
+    /// let mut layout = Layout::default();
+    /// layout.lines(&Lines { junction_every: Some(20), ..Lines::flowing(100, 5_000, settings, 3) });
+    /// let world = World::new(Dimension::overworld(), BlockStates::load());
+    /// let mut simulation = Simulation::builder()
+    ///     .plugin(WorldsPlugin::new(world))
+    ///     .plugin(TransitPlugin::from_layout(&layout, settings)?)
+    ///     .build()?;
+    /// simulation.run(20)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The layout cannot be built.
+    pub fn from_layout(layout: &Layout, settings: LaneSettings) -> Result<TransitPlugin, LayoutError> {
+        Ok(TransitPlugin::new(ReferenceTransit::from_layout(layout, settings)?))
+    }
+
+    /// Brings the containers that sources and sinks name.
+    #[must_use]
+    pub fn with_inventories(mut self, inventories: Inventories) -> TransitPlugin {
+        self.inventories = inventories;
+        self
+    }
+}
+
+impl Plugin for TransitPlugin {
+    fn name(&self) -> &'static str {
+        "transit"
+    }
+
+    fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
+        setup
+            .resource(Transit(self.transit))
+            .resource(self.inventories)
+            .message::<SpilledItem>()
+            .system(stages::TRANSIT, freeze_unloaded)
+            .system(stages::TRANSIT, move_items)
+            .hash(|world, hasher| {
+                world.resource::<Transit>().0.state_words(|word| hasher.write_u64(word));
+            });
+        Ok(())
+    }
+}
+
+/// Freezes and thaws what lies in chunks that went or came.
+fn freeze_unloaded(world: Res<World>, mut transit: ResMut<Transit>, mut cursor: Local<ChangeCursor>) {
+    for event in world.changes(&mut cursor).chunks {
+        match *event {
+            ChunkEvent::Loaded(chunk) => transit.0.set_loaded(chunk, true),
+            ChunkEvent::Unloaded(chunk) => transit.0.set_loaded(chunk, false),
+        }
+    }
+}
+
+/// Moves all items by one tick and enters in the ledger what came and went.
+fn move_items(
+    mut transit: ResMut<Transit>,
+    mut inventories: ResMut<Inventories>,
+    mut ledger: ResMut<Ledger>,
+    mut entered: Local<Totals>,
+    mut spilled: MessageWriter<SpilledItem>,
+    meter: Res<Meter>,
+) {
+    let transit = &mut transit.0;
+    transit.step(&mut inventories);
+    for spill in transit.take_spills() {
+        spilled.write(SpilledItem { stack: spill.stack, point: spill.point });
+    }
+    let totals = transit.totals();
+    ledger.created += totals.created - entered.created;
+    ledger.delivered += totals.delivered - entered.delivered;
+    ledger.spilled += totals.spilled - entered.spilled;
+    meter.items(totals.present());
+    meter.count("items created", totals.created - entered.created);
+    meter.count("items delivered", totals.delivered - entered.delivered);
+    meter.count("items spilled", totals.spilled - entered.spilled);
+    *entered = totals;
+}
