@@ -269,6 +269,16 @@ impl Section {
         }
     }
 
+    /// The palette indices as they are stored, for derivations that read whole words: bits an index, and words of
+    /// `64 / bits` indices each, lowest bits first, none across two words. `None` where the section is uniform.
+    #[must_use]
+    pub fn packed_indices(&self) -> Option<(u32, &[u64])> {
+        match &self.0 {
+            Cells::Uniform(_) => None,
+            Cells::Mixed(mixed) => Some((mixed.indices.bits(), mixed.indices.words())),
+        }
+    }
+
     /// The cells that are full cubes to a moving body ([`MotionClass::FullCube`]).
     #[must_use]
     pub fn solid(&self, states: &BlockStates) -> &CellMask {
