@@ -20,6 +20,8 @@ pub(crate) struct Pool {
     pub(crate) reach: Option<(i32, i32)>,
     /// How many awake rows have something to deal with.
     pub(crate) pending: u64,
+    /// How many rows are frozen.
+    frozen: usize,
     /// No row is due to vanish before this tick.
     pub(crate) next_due: u64,
     /// The first sleeper over each column of the chunk, by number; empty while there is none.
@@ -34,6 +36,8 @@ pub(crate) struct Places {
     free: Vec<u32>,
 }
 
+/// Flags of a row that is held and put aside.
+const FROZEN: Flags = Flags::SLEEPS.with(Flags::UNLOADED);
 const ROW_BITS: u32 = 24;
 const POOL_BITS: u32 = 20;
 /// Pool number of what does not exist.
@@ -112,11 +116,10 @@ impl Pool {
 
     /// Removes a row and returns it as it is in the tick after `ticks` have been run.
     pub(crate) fn remove(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) -> Row {
+        let removed = self.row_now(row, ticks);
         if row >= self.awake {
             self.unlink(row, places);
         }
-        let mut removed = self.rows.row(row);
-        removed.body = sleep::woken(&removed.body, ticks);
         let mut hole = row;
         if row < self.awake {
             self.awake -= 1;
@@ -144,6 +147,40 @@ impl Pool {
         self.heads[column] = self.rows.number[row];
     }
 
+    /// Puts a row that is held at the edge of what is loaded aside, with `ticks` run so far, this one included. It stands
+    /// still, clock and all, until the terrain changes.
+    pub(crate) fn freeze(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) {
+        self.set_aside(row, pool, places);
+        self.rows.flags[self.awake] = self.rows.flags[self.awake].with(Flags::SLEEPS);
+        self.rows.next[self.awake] = ticks as u32;
+        self.frozen += 1;
+    }
+
+    /// Wakes what is frozen.
+    pub(crate) fn thaw(&mut self, pool: u32, places: &mut Places, ticks: u64) {
+        if self.frozen > 0 {
+            for row in self.awake..self.rows.len() {
+                if self.rows.flags[row].has(FROZEN) {
+                    self.wake(row, pool, places, ticks);
+                }
+            }
+        }
+    }
+
+    /// A row as it is when `ticks` ticks have been run.
+    pub(crate) fn row_now(&self, row: usize, ticks: u64) -> Row {
+        let mut now = self.rows.row(row);
+        if now.body.flags.has(FROZEN) {
+            let frozen = (ticks as u32).wrapping_sub(self.rows.next[row]);
+            now.born = now.born.wrapping_add(frozen);
+            let offset = now.body.flags.phase_offset().wrapping_sub(frozen);
+            now.body.flags = now.body.flags.without(Flags::SLEEPS).with_phase_offset(offset);
+        } else {
+            now.body = sleep::woken(&now.body, ticks);
+        }
+        now
+    }
+
     /// Puts a quarantined row where no tick touches it.
     pub(crate) fn set_aside(&mut self, row: usize, pool: u32, places: &mut Places) {
         self.awake -= 1;
@@ -155,9 +192,10 @@ impl Pool {
         if row < self.awake {
             return;
         }
+        let Row { body, born, .. } = self.row_now(row, ticks);
         self.unlink(row, places);
-        let body = sleep::woken(&self.rows.body(row), ticks);
         self.rows.set_body(row, &body);
+        self.rows.born[row] = born;
         self.exchange(row, self.awake, pool, places);
         let y = floor(body.position[1]);
         let (low, high) = self.reach.unwrap_or((y, y));
@@ -206,6 +244,10 @@ impl Pool {
 
     fn unlink(&mut self, row: usize, places: &Places) {
         if !self.rows.flags[row].has(Flags::SLEEPS) {
+            return;
+        }
+        if self.rows.flags[row].has(FROZEN) {
+            self.frozen -= 1;
             return;
         }
         let (number, after) = (self.rows.number[row], self.rows.next[row]);

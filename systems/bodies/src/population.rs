@@ -13,7 +13,6 @@ use crate::kernel::dispatch::Path;
 use crate::material::Materials;
 use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
-use crate::sleep;
 use voxtick_worlds::{BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
 
 /// A body, for as long as it exists; afterwards the name of nothing.
@@ -331,15 +330,15 @@ impl Population {
     }
 
     fn view_row(&self, pool: &Pool, row: usize) -> BodyView {
-        let stored = pool.rows.row(row);
-        let waited = (self.ticks as u32).wrapping_sub(stored.born).cast_signed();
+        let now = pool.row_now(row, self.ticks);
+        let age = (self.ticks as u32).wrapping_sub(now.born).cast_signed();
         BodyView {
-            body: sleep::woken(&stored.body, self.ticks),
-            stack: stored.stack,
-            pickup_delay: (stored.pickup != NEVER_PICK_UP)
-                .then(|| (i32::from(stored.pickup) - waited).clamp(0, i32::from(u16::MAX)) as u16),
-            age: pool.rows.age(row, self.ticks),
-            sleeps: stored.body.flags.has(Flags::SLEEPS),
+            body: now.body,
+            stack: now.stack,
+            pickup_delay: (now.pickup != NEVER_PICK_UP)
+                .then(|| (i32::from(now.pickup) - age).clamp(0, i32::from(u16::MAX)) as u16),
+            age: (!now.body.flags.has(Flags::NEVER_DESPAWN)).then_some(age),
+            sleeps: pool.rows.flags[row].has(Flags::SLEEPS),
         }
     }
 }

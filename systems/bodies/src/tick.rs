@@ -80,17 +80,16 @@ impl Population {
 
     fn disturb_block(&mut self, at: BlockPos) {
         for (x, z) in NEIGHBOURS {
-            // A pool sees one column beyond its chunk, and two more where sleepers of a neighbour reach over.
-            let Some(beside) = at.checked_offset(x * 2, 0, z * 2) else { continue };
+            // A pool sees one column beyond its chunk, and what is held at its edge could meet some more.
+            let Some(beside) = at.checked_offset(x * REACH, 0, z * REACH) else { continue };
             if (x, z) != (0, 0) && beside.chunk() == at.chunk() {
                 continue;
             }
             let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) else { continue };
             let disturbed = &mut self.pools[pool as usize];
             disturbed.forget_clear();
-            if disturbed.tile.is_built() {
-                disturbed.stale = true;
-            }
+            disturbed.stale = true;
+            disturbed.thaw(pool, &mut self.places, self.ticks);
         }
         self.movers.clear();
         for (x, z) in NEIGHBOURS {
@@ -127,12 +126,15 @@ impl Population {
                 continue;
             }
             self.pools[pool].pending = 0;
+            self.movers.clear();
+            let marked = |flags: &Flags| flags.0 & Flags::PENDING.0 != 0;
+            let flags = &self.pools[pool].rows.flags[..self.pools[pool].awake];
+            let rows = flags.iter().enumerate().filter(|(_, flags)| marked(flags));
+            self.movers.extend(rows.map(|(row, _)| row as u32));
             // From the last row down: what takes the place of a row has been looked at.
-            for row in (0..self.pools[pool].awake).rev() {
-                let flags = self.pools[pool].rows.flags[row];
-                if flags.0 & Flags::PENDING.0 != 0 {
-                    self.settle_row(pool, row, flags, lost_below);
-                }
+            while let Some(row) = self.movers.pop() {
+                let flags = self.pools[pool].rows.flags[row as usize];
+                self.settle_row(pool, row as usize, flags, lost_below);
             }
         }
     }
@@ -161,7 +163,12 @@ impl Population {
             moving.body.flags = moving.body.flags.without(Flags::PENDING);
             self.add_row(&moving, to);
         } else if flags.has(Flags::RESTS) && self.settings.sleeping {
-            self.pools[pool].put_to_sleep(row, pool as u32, &mut self.places, self.ticks);
+            let pool_number = pool as u32;
+            if flags.has(Flags::UNLOADED) {
+                self.pools[pool].freeze(row, pool_number, &mut self.places, self.ticks);
+            } else {
+                self.pools[pool].put_to_sleep(row, pool_number, &mut self.places, self.ticks);
+            }
         }
     }
 
@@ -179,7 +186,7 @@ impl Population {
                 if rows.flags[row].has(Flags::NEVER_DESPAWN) {
                     continue;
                 }
-                match ticks_left(rows.born[row], ticks) {
+                match ticks_left(self.pools[pool].row_now(row, ticks).born, ticks) {
                     0 => self.movers.push(rows.number[row]),
                     left => next_due = next_due.min(ticks + left),
                 }
@@ -195,6 +202,9 @@ impl Population {
         }
     }
 }
+
+/// How many columns away from a change a body that is held may be for the change to matter to it.
+const REACH: i32 = 4;
 
 /// The chunk or column itself and the eight around it.
 const NEIGHBOURS: [(i32, i32); 9] =
