@@ -49,6 +49,7 @@ mod events;
 mod exact;
 mod kernel;
 mod material;
+mod merge;
 mod parallel;
 mod plugin;
 mod pool;

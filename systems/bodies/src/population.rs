@@ -11,6 +11,7 @@ use crate::events::Events;
 use crate::exact::{Scratch, is_sane};
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
+use crate::merge::MergeScratch;
 use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
 use voxtick_worlds::{BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
@@ -64,20 +65,22 @@ pub struct BodyView {
     pub sleeps: bool,
 }
 
-/// How a [`Population`] works. None of it changes a result but the rules.
+/// How a [`Population`] works. What changes results says so.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// What differs between versions of the game.
+    /// What differs between versions of the game. Changes results.
     pub rules: Rules,
     /// Leave bodies alone that only repeat themselves. Defaults to true.
     pub sleeping: bool,
+    /// Merge like stacks that lie together. Defaults to true; changes results.
+    pub merging: bool,
     /// The instruction set to use. Defaults to the fastest that the machine has.
     pub path: Path,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { rules: Rules::default(), sleeping: true, path: Path::fastest() }
+        Settings { rules: Rules::default(), sleeping: true, merging: true, path: Path::fastest() }
     }
 }
 
@@ -102,6 +105,7 @@ pub struct Population {
     pub(crate) ledger: Ledger,
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
+    pub(crate) merging: MergeScratch,
 }
 
 /// Why bodies were not made.
@@ -141,6 +145,7 @@ impl Population {
             ledger: Ledger::default(),
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
+            merging: MergeScratch::default(),
         }
     }
 

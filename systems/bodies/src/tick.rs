@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use crate::body::{Flags, floor};
 use crate::kernel::Tally;
 use crate::parallel::{Shared, step_pools};
-use crate::population::{Population, chunk_of, ticks_left};
-use crate::rules::{HALF_WIDTH, HEIGHT, Moment, VOID_DEPTH};
+use crate::population::{Population, chunk_of};
+use crate::rules::{DESPAWN_AGE, HALF_WIDTH, HEIGHT, Moment, VOID_DEPTH};
 use voxtick_worlds::{BlockPos, ChunkEvent, World};
 
 /// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
@@ -36,6 +36,9 @@ impl Population {
         let tally = step_pools(&mut self.pools, shared);
         self.ticks += 1;
         self.settle(world);
+        if self.settings.merging {
+            self.merge();
+        }
         self.despawn();
         self.events.sort();
         tally
@@ -186,7 +189,8 @@ impl Population {
                 if rows.flags[row].has(Flags::NEVER_DESPAWN) {
                     continue;
                 }
-                match ticks_left(self.pools[pool].row_now(row, ticks).born, ticks) {
+                let age = self.pools[pool].age_now(row, ticks);
+                match u64::from((DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned()) {
                     0 => self.movers.push(rows.number[row]),
                     left => next_due = next_due.min(ticks + left),
                 }
