@@ -30,7 +30,7 @@ pub(super) fn read_palette(
 }
 
 /// The state that a palette entry names; `None` if it has another form.
-fn read_state(item: Nbt<'_>, states: &BlockStates) -> Result<Option<StateId>, DecodeSectionError> {
+pub(super) fn read_state(item: Nbt<'_>, states: &BlockStates) -> Result<Option<StateId>, DecodeSectionError> {
     let Some(name) = item.field("Name").and_then(|name| name.text()) else { return Ok(None) };
     let Some(fields) = item.field("Properties").map(|properties| properties.fields()) else {
         return Ok(Some(states.resolve(&name, &[])?));

@@ -10,13 +10,13 @@ use crate::nbt::Nbt;
 use voxtick_worlds::{BiomeSection, BlockStates, LightLevels, NIBBLE_BYTES, SECTION_CELLS, Section, StateId};
 
 /// The fewest bits that the game gives an index into a palette of block states.
-const LEAST_BITS: u32 = 4;
+pub(super) const LEAST_BITS: u32 = 4;
 
 /// The fields of a section, found in one pass.
 #[derive(Default)]
 pub(super) struct SectionFields<'a> {
     pub(super) y: Option<i64>,
-    palette: Option<Nbt<'a>>,
+    pub(super) palette: Option<Nbt<'a>>,
     data: Option<Nbt<'a>>,
     biomes: Option<Nbt<'a>>,
     block_light: Option<Nbt<'a>>,
