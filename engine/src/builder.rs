@@ -41,8 +41,8 @@ impl SimulationBuilder {
         }
     }
 
-    /// How many threads the simulation's [`Pool`] has, at least 1. Defaults to one for each core that the process may
-    /// use. Results do not depend on it.
+    /// How many threads the simulation's [`Pool`] has, at least 1. Defaults to one for each core
+    /// that the process may use. Results do not depend on it.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -60,14 +60,15 @@ impl SimulationBuilder {
         self
     }
 
-    /// Whether the state is hashed after every tick. Defaults to `false`, since it reads the whole state.
+    /// Whether the state is hashed after every tick. Defaults to `false`, since it reads the whole
+    /// state.
     pub fn hash(mut self, hash: bool) -> Self {
         self.hash = hash;
         self
     }
 
-    /// How many of the latest ticks the [`TickHistory`](crate::TickHistory) holds as columns, at least 1. Defaults to
-    /// [`DEFAULT_HISTORY`].
+    /// How many of the latest ticks the [`TickHistory`](crate::TickHistory) holds as columns, at
+    /// least 1. Defaults to [`DEFAULT_HISTORY`].
     pub fn history(mut self, ticks: usize) -> Self {
         self.history = ticks;
         self
@@ -85,8 +86,8 @@ impl SimulationBuilder {
         self
     }
 
-    /// A flag that ends [`Simulation::run`] and [`Simulation::ticks`] after the tick being run once it is set, say by
-    /// a handler of Ctrl-C. Several simulations may share one.
+    /// A flag that ends [`Simulation::run`] and [`Simulation::ticks`] after the tick being run once
+    /// it is set, say by a handler of Ctrl-C. Several simulations may share one.
     pub fn stop_flag(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = stop;
         self
@@ -95,18 +96,17 @@ impl SimulationBuilder {
     /// Builds the plugins, puts their stages in order, and starts the threads.
     ///
     /// # Errors
-    /// An option is out of range, a plugin fails or is there twice, the stages cannot be put in order, a system names a
-    /// stage that does not exist, or a thread cannot be started.
+    /// An option is out of range, a plugin fails or is there twice, the stages cannot be put in
+    /// order, a system names a stage that does not exist, or a thread cannot be started.
     pub fn build(mut self) -> Result<Simulation, BuildError> {
         self.rate.check()?;
-        let threads = self.threads.unwrap_or_else(|| {
-            std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-        });
+        let threads = self
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
         if threads == 0 {
             return Err(BuildError::NoThreads);
         }
-        let pool =
-            Pool::with_threads(threads).map_err(|reason| BuildError::Pool { threads, reason })?;
+        let pool = Pool::with_threads(threads).map_err(|reason| BuildError::Pool { threads, reason })?;
         let mut parts = Parts {
             world: World::new(),
             threads,

@@ -9,17 +9,15 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum BuildError {
     /// Two plugins have the same name.
-    #[error(
-        "plugin `{plugin}` is added twice: add it once, or give the second one a name of its own"
-    )]
+    #[error("plugin `{plugin}` is added twice: add it once, or give the second one a name of its own")]
     DuplicatePlugin {
         /// The name.
         plugin: &'static str,
     },
     /// Two stages have the same name.
     #[error(
-        "stage `{stage}` is added by plugin `{first_plugin}` and again by plugin `{second_plugin}`: add systems to the \
-         first one, or name the second one differently"
+        "stage `{stage}` is added by plugin `{first_plugin}` and again by plugin \
+         `{second_plugin}`: add systems to the first one, or name the second one differently"
     )]
     DuplicateStage {
         /// The stage's name.
@@ -31,8 +29,8 @@ pub enum BuildError {
     },
     /// A stage is placed before or after one that no plugin adds.
     #[error(
-        "stage `{stage}` of plugin `{plugin}` is placed before or after stage `{anchor}`, which does not exist: add the \
-         plugin that brings it, or use one of {}",
+        "stage `{stage}` of plugin `{plugin}` is placed before or after stage `{anchor}`, which \
+         does not exist: add the plugin that brings it, or use one of {}",
         quoted(known)
     )]
     UnknownAnchor {
@@ -46,18 +44,15 @@ pub enum BuildError {
         known: Vec<&'static str>,
     },
     /// Stages wait for each other.
-    #[error(
-        "stages run after each other in a circle: {}: remove one of their anchors",
-        chain(stages)
-    )]
+    #[error("stages run after each other in a circle: {}: remove one of their anchors", chain(stages))]
     StageCycle {
         /// The stages of the circle, each running after the next one, the last one after the first.
         stages: Vec<&'static str>,
     },
     /// A system is added to a stage that no plugin adds.
     #[error(
-        "system `{system}` of plugin `{plugin}` is added to stage `{stage}`, which does not exist: add the plugin that \
-         brings it, or use one of {}",
+        "system `{system}` of plugin `{plugin}` is added to stage `{stage}`, which does not exist: \
+         add the plugin that brings it, or use one of {}",
         quoted(known)
     )]
     UnknownStage {
@@ -70,7 +65,8 @@ pub enum BuildError {
         /// The stages there are.
         known: Vec<&'static str>,
     },
-    /// A stage's systems could not be made ready, for instance since one borrows the same resource twice.
+    /// A stage's systems could not be made ready, for instance since one borrows the same resource
+    /// twice.
     #[error("the systems of stage `{stage}` cannot be made ready: {message}")]
     Stage {
         /// The stage.
@@ -90,9 +86,7 @@ pub enum BuildError {
         reason: rayon::ThreadPoolBuildError,
     },
     /// The tick rate is no rate.
-    #[error(
-        "{ticks_per_second} ticks a second is no tick rate: use a number above 0 and up to 1000000"
-    )]
+    #[error("{ticks_per_second} ticks a second is no tick rate: use a number above 0 and up to 1000000")]
     Rate {
         /// The rate that was asked for.
         ticks_per_second: f64,
@@ -117,19 +111,13 @@ pub enum BuildError {
 
 impl BuildError {
     /// A plugin's own reason for not being able to set itself up.
-    pub fn plugin(
-        plugin: &'static str,
-        reason: impl Into<Box<dyn Error + Send + Sync>>,
-    ) -> BuildError {
-        BuildError::Plugin {
-            plugin,
-            reason: reason.into(),
-        }
+    pub fn plugin(plugin: &'static str, reason: impl Into<Box<dyn Error + Send + Sync>>) -> BuildError {
+        BuildError::Plugin { plugin, reason: reason.into() }
     }
 }
 
-/// Why a tick could not be finished. The simulation refuses further ticks; its sinks can still be flushed by
-/// [`Simulation::finish`](crate::Simulation::finish).
+/// Why a tick could not be finished. The simulation refuses further ticks; its sinks can still be
+/// flushed by [`Simulation::finish`](crate::Simulation::finish).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TickError {
@@ -168,9 +156,7 @@ pub enum TickError {
         message: String,
     },
     /// An earlier tick failed, so that the state cannot be trusted any more.
-    #[error(
-        "tick {tick} failed, so that the simulation cannot go on: finish it and build a new one"
-    )]
+    #[error("tick {tick} failed, so that the simulation cannot go on: finish it and build a new one")]
     AfterFailure {
         /// The number of the tick that failed.
         tick: u64,
@@ -187,18 +173,10 @@ pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
 }
 
 fn quoted(names: &[&str]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn chain(stages: &[&str]) -> String {
-    let round: Vec<_> = stages
-        .iter()
-        .chain(stages.first())
-        .map(|stage| format!("`{stage}`"))
-        .collect();
+    let round: Vec<_> = stages.iter().chain(stages.first()).map(|stage| format!("`{stage}`")).collect();
     round.join(" after ")
 }

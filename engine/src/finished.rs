@@ -5,7 +5,8 @@ use std::fmt;
 use crate::sinks::SinkOutcome;
 use crate::summary::Summary;
 
-/// The end of a run: its figures, and what became of each sink. Prints as the summary's table and a line for each sink.
+/// The end of a run: its figures, and what became of each sink. Prints as the summary's table and a
+/// line for each sink.
 #[derive(Debug)]
 pub struct Finished {
     /// The figures of the run.

@@ -1,14 +1,16 @@
-//! What is remembered of the ticks so far: the last ones as columns, all of them as histograms and sums, the worst ones
-//! whole.
+//! What is remembered of the ticks so far: the last ones as columns, all of them as histograms and
+//! sums, the worst ones whole.
 //!
-//! All of it is of fixed size and made before the first tick, so that remembering a tick never allocates.
+//! All of it is of fixed size and made before the first tick, so that remembering a tick never
+//! allocates.
+
+mod totals;
 
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
-
+pub(crate) use self::totals::SystemTotals;
+use self::totals::{StageTotals, Totals};
 use crate::clock::nanoseconds;
-use crate::meter::Counts;
 use crate::report::{StageReport, TickReport};
 use crate::summary::Percentiles;
 
@@ -20,8 +22,8 @@ pub const WORST_TICKS: usize = 10;
 
 /// The ticks of a simulation so far.
 ///
-/// The latest ticks stand in a ring of columns, every tick in a histogram of each stage (1 ns to 1 h, three
-/// significant digits), and the worst ticks, by their wall time, are kept whole.
+/// The latest ticks stand in a ring of columns, every tick in a histogram of each stage (1 ns to 1
+/// h, three significant digits), and the worst ticks, by their wall time, are kept whole.
 ///
 /// ```
 /// # use voxtick_engine::Simulation;
@@ -49,24 +51,6 @@ pub struct TickHistory {
     pub(crate) totals: Totals,
 }
 
-/// What all ticks so far add up to.
-#[derive(Debug)]
-pub(crate) struct Totals {
-    pub(crate) ticks: u64,
-    pub(crate) wall: Histogram<u64>,
-    pub(crate) gap: Histogram<u64>,
-    pub(crate) engine: Histogram<u64>,
-    pub(crate) wall_total: Duration,
-    pub(crate) engine_total: Duration,
-    pub(crate) hashing_total: Duration,
-    pub(crate) overrun_total: Duration,
-    pub(crate) overrun_ticks: u64,
-    pub(crate) missed: u64,
-    pub(crate) first_start: Duration,
-    pub(crate) last_end: Duration,
-    pub(crate) hash: Option<u64>,
-}
-
 /// The history of one stage.
 #[derive(Debug)]
 pub struct StageHistory {
@@ -79,36 +63,10 @@ pub struct StageHistory {
     pub(crate) totals: StageTotals,
 }
 
-#[derive(Debug)]
-pub(crate) struct StageTotals {
-    pub(crate) wall: Histogram<u64>,
-    pub(crate) wall_total: Duration,
-    pub(crate) cpu_total: Option<Duration>,
-    pub(crate) items: u64,
-    pub(crate) bytes: u64,
-    pub(crate) calls: u64,
-    pub(crate) counts: Counts,
-    pub(crate) systems: Vec<SystemTotals>,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SystemTotals {
-    pub(crate) name: &'static str,
-    pub(crate) wall_total: Duration,
-    pub(crate) worst: Duration,
-    pub(crate) items: u64,
-    pub(crate) bytes: u64,
-    pub(crate) calls: u64,
-}
-
 impl TickHistory {
     /// A history of `capacity` ticks (at least one) whose reports have the shape of `template`.
     pub(crate) fn new(capacity: usize, template: &TickReport) -> TickHistory {
-        let ring = Ring {
-            capacity: capacity.max(1),
-            next: 0,
-            length: 0,
-        };
+        let ring = Ring { capacity: capacity.max(1), next: 0, length: 0 };
         TickHistory {
             ring,
             tick: ring.column(),
@@ -116,13 +74,9 @@ impl TickHistory {
             gap: ring.column(),
             overrun: ring.column(),
             engine: ring.column(),
-            stages: template
-                .stages
-                .iter()
-                .map(|stage| StageHistory::new(ring, stage))
-                .collect(),
+            stages: template.stages.iter().map(|stage| StageHistory::new(ring, stage)).collect(),
             worst: Vec::with_capacity(WORST_TICKS),
-            spare: vec![template.clone(); WORST_TICKS],
+            spare: (0..WORST_TICKS).map(|_| template.roomy_copy()).collect(),
             totals: Totals::new(),
         }
     }
@@ -177,18 +131,19 @@ impl TickHistory {
         self.stages.iter().find(|stage| stage.name == name)
     }
 
-    /// How the wall times of the last `ticks` ticks are spread, exactly; `None` before the first one.
+    /// How the wall times of the last `ticks` ticks are spread, exactly; `None` before the first
+    /// one.
     pub fn recent(&self, ticks: usize) -> Option<Percentiles> {
         Percentiles::of(self.walls().rev().take(ticks).collect())
     }
 
-    /// Ticks a second over the last `ticks` ticks, waits between them included; `None` before the second tick.
+    /// Ticks a second over the last `ticks` ticks, waits between them included; `None` before the
+    /// second tick.
     pub fn recent_ticks_per_second(&self, ticks: usize) -> Option<f64> {
         // The first tick of all has no gap.
         let gaps = self.gaps().rev().take(ticks).filter(|gap| !gap.is_zero());
-        let (count, total) = gaps.fold((0_u32, Duration::ZERO), |(count, total), gap| {
-            (count + 1, total + gap)
-        });
+        let (count, total) =
+            gaps.fold((0_u32, Duration::ZERO), |(count, total), gap| (count + 1, total + gap));
         (count > 0).then(|| f64::from(count) / total.as_secs_f64())
     }
 
@@ -216,11 +171,7 @@ impl TickHistory {
         if place == WORST_TICKS {
             return;
         }
-        let unused = if self.worst.len() == WORST_TICKS {
-            self.worst.pop()
-        } else {
-            self.spare.pop()
-        };
+        let unused = if self.worst.len() == WORST_TICKS { self.worst.pop() } else { self.spare.pop() };
         let mut kept = unused.unwrap_or_default();
         kept.clone_from(report);
         self.worst.insert(place, kept);
@@ -229,14 +180,6 @@ impl TickHistory {
 
 impl StageHistory {
     fn new(ring: Ring, template: &StageReport) -> StageHistory {
-        let system = |name| SystemTotals {
-            name,
-            wall_total: Duration::ZERO,
-            worst: Duration::ZERO,
-            items: 0,
-            bytes: 0,
-            calls: 0,
-        };
         StageHistory {
             name: template.name,
             ring,
@@ -244,20 +187,7 @@ impl StageHistory {
             cpu: ring.column(),
             items: ring.column(),
             bytes: ring.column(),
-            totals: StageTotals {
-                wall: histogram(),
-                wall_total: Duration::ZERO,
-                cpu_total: None,
-                items: 0,
-                bytes: 0,
-                calls: 0,
-                counts: Counts::new(),
-                systems: template
-                    .systems
-                    .iter()
-                    .map(|report| system(report.name))
-                    .collect(),
-            },
+            totals: StageTotals::new(template),
         }
     }
 
@@ -271,7 +201,8 @@ impl StageHistory {
         self.ring.durations(&self.wall)
     }
 
-    /// The stage's CPU time in the ticks of the columns, oldest first; 0 where the system does not tell.
+    /// The stage's CPU time in the ticks of the columns, oldest first; 0 where the system does not
+    /// tell.
     pub fn cpu_times(&self) -> impl DoubleEndedIterator<Item = Duration> + '_ {
         self.ring.durations(&self.cpu)
     }
@@ -286,7 +217,8 @@ impl StageHistory {
         self.ring.values(&self.bytes)
     }
 
-    /// How the stage's wall times of the last `ticks` ticks are spread, exactly; `None` before the first one.
+    /// How the stage's wall times of the last `ticks` ticks are spread, exactly; `None` before the
+    /// first one.
     pub fn recent(&self, ticks: usize) -> Option<Percentiles> {
         Percentiles::of(self.walls().rev().take(ticks).collect())
     }
@@ -298,74 +230,6 @@ impl StageHistory {
         self.items[at] = report.items;
         self.bytes[at] = report.bytes;
         self.totals.record(report);
-    }
-}
-
-impl Totals {
-    fn new() -> Totals {
-        Totals {
-            ticks: 0,
-            wall: histogram(),
-            gap: histogram(),
-            engine: histogram(),
-            wall_total: Duration::ZERO,
-            engine_total: Duration::ZERO,
-            hashing_total: Duration::ZERO,
-            overrun_total: Duration::ZERO,
-            overrun_ticks: 0,
-            missed: 0,
-            first_start: Duration::ZERO,
-            last_end: Duration::ZERO,
-            hash: None,
-        }
-    }
-
-    fn record(&mut self, report: &TickReport) {
-        if self.ticks == 0 {
-            self.first_start = report.start;
-        } else {
-            self.gap.saturating_record(nanoseconds(report.gap));
-        }
-        self.ticks += 1;
-        self.wall.saturating_record(nanoseconds(report.wall));
-        self.engine.saturating_record(nanoseconds(report.engine));
-        self.wall_total += report.wall;
-        self.engine_total += report.engine;
-        self.hashing_total += report.hashing;
-        self.overrun_total += report.overrun;
-        self.overrun_ticks += u64::from(!report.overrun.is_zero());
-        self.missed += report.missed;
-        self.last_end = report.start + (report.wall - report.recording);
-        self.hash = report.hash;
-    }
-}
-
-impl StageTotals {
-    fn record(&mut self, report: &StageReport) {
-        self.wall.saturating_record(nanoseconds(report.wall));
-        self.wall_total += report.wall;
-        if let Some(cpu) = report.cpu {
-            *self.cpu_total.get_or_insert_default() += cpu;
-        }
-        self.items += report.items;
-        self.bytes += report.bytes;
-        self.calls += report.calls;
-        for &(name, count) in &report.counts {
-            match self
-                .counts
-                .binary_search_by(|(known, _)| (*known).cmp(name))
-            {
-                Ok(at) => self.counts[at].1 += count,
-                Err(at) => self.counts.insert(at, (name, count)),
-            }
-        }
-        for (system, report) in self.systems.iter_mut().zip(&report.systems) {
-            system.wall_total += report.wall;
-            system.worst = system.worst.max(report.wall);
-            system.items += report.items;
-            system.bytes += report.bytes;
-            system.calls += report.calls;
-        }
     }
 }
 
@@ -393,11 +257,7 @@ impl Ring {
     /// The rows of a column, oldest first.
     fn values(self, column: &[u64]) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let (new, old) = column.split_at(self.next);
-        let old = if self.length < self.capacity {
-            &[]
-        } else {
-            old
-        };
+        let old = if self.length < self.capacity { &[] } else { old };
         old.iter().chain(new).copied()
     }
 
@@ -406,60 +266,30 @@ impl Ring {
     }
 }
 
-fn histogram() -> Histogram<u64> {
-    const HOUR: u64 = 3_600_000_000_000;
-    Histogram::new_with_bounds(1, HOUR, 3)
-        .expect("the bounds are constants within the crate's limits")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn report(tick: u64, wall: u64) -> TickReport {
         let wall = Duration::from_micros(wall);
-        let stages = vec![StageReport {
-            name: "only",
-            wall,
-            items: tick,
-            ..StageReport::default()
-        }];
-        TickReport {
-            tick,
-            wall,
-            gap: wall,
-            stages,
-            ..TickReport::default()
-        }
+        let stages = vec![StageReport { name: "only", wall, items: tick, ..StageReport::default() }];
+        TickReport { tick, wall, gap: wall, stages, ..TickReport::default() }
     }
 
     fn history(capacity: usize, walls: &[u64]) -> TickHistory {
         let mut history = TickHistory::new(capacity, &report(0, 0));
-        walls
-            .iter()
-            .zip(0..)
-            .for_each(|(&wall, tick)| history.record(&report(tick, wall)));
+        walls.iter().zip(0..).for_each(|(&wall, tick)| history.record(&report(tick, wall)));
         history
     }
 
     #[test]
     fn the_ring_holds_the_latest_ticks_oldest_first() {
-        for (ticks, expected) in [
-            (2, vec![0, 1]),
-            (3, vec![0, 1, 2]),
-            (5, vec![2, 3, 4]),
-            (6, vec![3, 4, 5]),
-        ] {
+        for (ticks, expected) in [(2, vec![0, 1]), (3, vec![0, 1, 2]), (5, vec![2, 3, 4]), (6, vec![3, 4, 5])]
+        {
             let history = history(3, &vec![1; ticks]);
             assert_eq!(history.latest_ticks().collect::<Vec<_>>(), expected);
-            assert_eq!(
-                history.stage("only").unwrap().items().collect::<Vec<_>>(),
-                expected
-            );
-            assert_eq!(
-                (history.len(), history.ticks_run()),
-                (expected.len(), ticks as u64)
-            );
+            assert_eq!(history.stage("only").unwrap().items().collect::<Vec<_>>(), expected);
+            assert_eq!((history.len(), history.ticks_run()), (expected.len(), ticks as u64));
         }
     }
 
@@ -470,21 +300,14 @@ mod tests {
         let worst: Vec<_> = history.worst().collect();
         let kept: Vec<_> = worst.iter().map(|report| report.wall.as_micros()).collect();
         assert_eq!(kept, (190..200).rev().collect::<Vec<_>>());
-        assert!(
-            worst
-                .iter()
-                .all(|report| report.stages[0].wall == report.wall)
-        );
+        assert!(worst.iter().all(|report| report.stages[0].wall == report.wall));
     }
 
     #[test]
     fn of_equally_bad_ticks_the_first_ones_are_kept() {
         let history = history(3, &[5; 30]);
         assert_eq!(
-            history
-                .worst()
-                .map(|report| report.tick)
-                .collect::<Vec<_>>(),
+            history.worst().map(|report| report.tick).collect::<Vec<_>>(),
             (0..10).collect::<Vec<_>>()
         );
     }

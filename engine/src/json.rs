@@ -1,5 +1,5 @@
-//! How reports and summaries become JSON: times as whole nanoseconds in fields ending in `_ns`, hashes as 16 hexadecimal
-//! digits (a JSON number would lose bits), named figures as objects.
+//! How reports and summaries become JSON: times as whole nanoseconds in fields ending in `_ns`,
+//! hashes as 16 hexadecimal digits (a JSON number would lose bits), named figures as objects.
 
 use std::time::Duration;
 
@@ -7,10 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::clock;
 
-pub(crate) fn nanoseconds<S: Serializer>(
-    duration: &Duration,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+pub(crate) fn nanoseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(clock::nanoseconds(*duration))
 }
 
@@ -24,10 +21,7 @@ pub(crate) fn optional_nanoseconds<S: Serializer>(
     }
 }
 
-pub(crate) fn optional_hash<S: Serializer>(
-    hash: &Option<u64>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+pub(crate) fn optional_hash<S: Serializer>(hash: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     match hash {
         Some(hash) => serializer.collect_str(&format_args!("{hash:016x}")),
         None => serializer.serialize_none(),

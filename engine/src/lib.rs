@@ -1,9 +1,10 @@
 //! The engine of voxtick: a tick of timed stages over a `bevy_ecs` world. It knows no voxel.
 //!
-//! A [`Simulation`] runs **stages** one after the other on one thread; a stage is a chain of **systems** and may use the
-//! simulation's [`Pool`] for parallel work. Each tick leaves a [`TickReport`]: the wall and CPU time of each stage, the
-//! time of each system, what they worked on (told through the [`Meter`]), and the engine's own share. Reports are
-//! remembered by the [`TickHistory`], summed up by the [`Summary`] and written by [sinks](Sink).
+//! A [`Simulation`] runs **stages** one after the other on one thread; a stage is a chain of
+//! **systems** and may use the simulation's [`Pool`] for parallel work. Each tick leaves a
+//! [`TickReport`]: the wall and CPU time of each stage, the time of each system, what they worked
+//! on (told through the [`Meter`]), and the engine's own share. Reports are remembered by the
+//! [`TickHistory`], summed up by the [`Summary`] and written by [sinks](Sink).
 //!
 //! ```
 //! use bevy_ecs::prelude::*;
@@ -41,11 +42,12 @@
 //! ```
 //!
 //! What holds:
-//! - The order of stages and systems is total and the same in every run; the number of threads, the [`Rate`] and the
-//!   sinks change no result.
+//! - The order of stages and systems is total and the same in every run; the number of threads, the
+//!   [`Rate`] and the sinks change no result.
 //! - A steady tick does not allocate; timing costs less than a microsecond a stage.
 //! - A sink never delays a tick; what it missed is counted.
-//! - A panic in a system is an error that names tick, stage and system; the sinks can still be flushed.
+//! - A panic in a system is an error that names tick, stage and system; the sinks can still be
+//!   flushed.
 
 mod builder;
 mod clock;
@@ -66,6 +68,9 @@ mod state_hash;
 mod summary;
 mod timed;
 
+/// The ECS that simulations run on, in the version that this crate uses.
+pub use bevy_ecs;
+
 pub use self::builder::SimulationBuilder;
 pub use self::error::{BuildError, TickError};
 pub use self::finished::Finished;
@@ -77,11 +82,9 @@ pub use self::report::{StageReport, SystemReport, TickReport};
 pub use self::resources::{Pool, Seed, Tick};
 pub use self::simulation::{Simulation, Ticks};
 pub use self::sinks::{
-    ChromeTraceSink, CsvSink, JSON_LINES_SCHEMA, JsonLinesSink, Sink, SinkError, SinkOutcome,
+    ChromeTraceSink, CsvSink, JSON_LINES_SCHEMA, JsonLinesSink, Sink, SinkError, SinkOutcome, SinkState,
     SummarySink, TraceWindow,
 };
 pub use self::stage::Stage;
 pub use self::state_hash::StateHasher;
-pub use self::summary::{
-    EngineSummary, Percentiles, SUMMARY_SCHEMA, StageSummary, Summary, SystemSummary,
-};
+pub use self::summary::{EngineSummary, Percentiles, SUMMARY_SCHEMA, StageSummary, Summary, SystemSummary};

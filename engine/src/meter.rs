@@ -1,18 +1,19 @@
 //! The meter: how a system tells what it worked on.
 //!
-//! One resource for all systems. The cells belong to the stage that runs; the engine empties them between stages.
-//! They are atomics and one short lock, so that a system may also report from inside a parallel loop (better once,
-//! at its end).
+//! One resource for all systems. The cells belong to the stage that runs; the engine empties them
+//! between stages. They are atomics and one short lock, so that a system may also report from
+//! inside a parallel loop (better once, at its end).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bevy_ecs::resource::Resource;
 
-/// The handle by which a system reports its items, bytes and other counts; a resource of every simulation.
+/// The handle by which a system reports its items, bytes and other counts; a resource of every
+/// simulation.
 ///
-/// Figures add up over the systems of a stage within one tick. Calling it costs a few nanoseconds (some tens for
-/// [`count`](Meter::count)): call it once a system, not once an item.
+/// Figures add up over the systems of a stage within one tick. Calling it costs a few nanoseconds
+/// (some tens for [`count`](Meter::count)): call it once a system, not once an item.
 ///
 /// ```
 /// use bevy_ecs::prelude::*;
@@ -60,15 +61,14 @@ impl Meter {
         Meter { cells }
     }
 
-    /// A meter whose figures nobody reads, for running a system outside a [`Simulation`](crate::Simulation).
+    /// A meter whose figures nobody reads, for running a system outside a
+    /// [`Simulation`](crate::Simulation).
     pub fn detached() -> Meter {
-        Meter {
-            cells: Arc::default(),
-        }
+        Meter { cells: Arc::default() }
     }
 
-    /// Adds to the number of items worked on: the rows, cells or requests by which the stage's cost is judged
-    /// (`ns per item` divides the stage's time by it).
+    /// Adds to the number of items worked on: the rows, cells or requests by which the stage's cost
+    /// is judged (`ns per item` divides the stage's time by it).
     pub fn items(&self, items: u64) {
         self.cells.items.fetch_add(items, Relaxed);
     }
@@ -80,13 +80,10 @@ impl Meter {
 
     /// Adds to a count of the stage's own, such as `"cells changed"`.
     ///
-    /// From its first use on, the name stands in every report of the stage, with 0 in ticks that did not use it.
+    /// From its first use on, the name stands in every report of the stage, with 0 in ticks that
+    /// did not use it.
     pub fn count(&self, name: &'static str, count: u64) {
-        let mut counts = self
-            .cells
-            .counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.cells.counts.lock().unwrap_or_else(PoisonError::into_inner);
         match counts.binary_search_by(|(known, _)| (*known).cmp(name)) {
             Ok(at) => counts[at].1 += count,
             Err(at) => counts.insert(at, (name, count)),
@@ -103,7 +100,8 @@ impl MeterCells {
         self.bytes.load(Relaxed)
     }
 
-    /// Hands the cells to a stage: figures at 0, and the stage's own table of counts in place of the last stage's.
+    /// Hands the cells to a stage: figures at 0, and the stage's own table of counts in place of
+    /// the last stage's.
     pub(crate) fn open(&self, counts: &mut Counts) {
         self.items.store(0, Relaxed);
         self.bytes.store(0, Relaxed);
@@ -116,10 +114,7 @@ impl MeterCells {
     }
 
     fn swap_counts(&self, counts: &mut Counts) {
-        std::mem::swap(
-            &mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner),
-            counts,
-        );
+        std::mem::swap(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner), counts);
     }
 }
 

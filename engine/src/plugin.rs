@@ -62,6 +62,29 @@ pub trait Plugin: Send {
     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError>;
 }
 
+/// A name and a function make a plugin too:
+///
+/// ```
+/// # use voxtick_engine::{Setup, Simulation, Stage};
+/// let plugin = ("idle", |setup: &mut Setup<'_>| {
+///     setup.stage(Stage::new("idle")).system("idle", || {});
+///     Ok(())
+/// });
+/// let mut simulation = Simulation::builder().plugin(plugin).build()?;
+/// assert_eq!(simulation.tick()?.stages[0].calls, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<F: FnOnce(&mut Setup<'_>) -> Result<(), BuildError> + Send> Plugin for (&'static str, F) {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
+        let (_, build) = *self;
+        build(setup)
+    }
+}
+
 /// What a plugin sets itself up with.
 #[derive(Debug)]
 pub struct Setup<'a> {
@@ -72,15 +95,13 @@ pub struct Setup<'a> {
 impl Setup<'_> {
     /// Adds a stage. Whether its anchors exist is checked when all plugins are built.
     pub fn stage(&mut self, stage: Stage) -> &mut Self {
-        self.parts.stages.push(PlacedStage {
-            stage,
-            plugin: self.plugin,
-        });
+        self.parts.stages.push(PlacedStage { stage, plugin: self.plugin });
         self
     }
 
-    /// Adds a system to a stage. The systems of a stage run in the order in which they were added, each seeing the
-    /// commands of those before it. Whether the stage exists is checked when all plugins are built.
+    /// Adds a system to a stage. The systems of a stage run in the order in which they were added,
+    /// each seeing the commands of those before it. Whether the stage exists is checked when all
+    /// plugins are built.
     ///
     /// In reports the system has the name of its function; give a closure a name by
     /// [`named_system`](Setup::named_system).
@@ -101,12 +122,7 @@ impl Setup<'_> {
     ) -> &mut Self {
         let cells = Arc::new(SystemCells::new(name, self.parts.systems.len()));
         let system = timed(system, cells.clone(), self.parts.shared.clone()).into_configs();
-        self.parts.systems.push(PlacedSystem {
-            stage,
-            plugin: self.plugin,
-            cells,
-            system,
-        });
+        self.parts.systems.push(PlacedSystem { stage, plugin: self.plugin, cells, system });
         self
     }
 
@@ -121,8 +137,8 @@ impl Setup<'_> {
         &mut self.parts.world
     }
 
-    /// Adds a kind of message. Messages are rotated when a tick begins: what is written in one tick can be read until
-    /// the end of the next one. Adding a kind again changes nothing.
+    /// Adds a kind of message. Messages are rotated when a tick begins: what is written in one tick
+    /// can be read until the end of the next one. Adding a kind again changes nothing.
     pub fn message<M: Message>(&mut self) -> &mut Self {
         if !self.parts.world.contains_resource::<Messages<M>>() {
             self.parts.world.init_resource::<Messages<M>>();
@@ -131,23 +147,16 @@ impl Setup<'_> {
         self
     }
 
-    /// Contributes to the state hash of a tick: feed every column that a result may depend on, in an order that does
-    /// not depend on storage slots. Several contributions of one plugin are fed to one hasher, in the order added.
-    pub fn hash(
-        &mut self,
-        contribution: impl Fn(&World, &mut StateHasher) + Send + 'static,
-    ) -> &mut Self {
-        match self
-            .parts
-            .hashes
-            .iter_mut()
-            .find(|hash| hash.plugin == self.plugin)
-        {
+    /// Contributes to the state hash of a tick: feed every column that a result may depend on, in
+    /// an order that does not depend on storage slots. Several contributions of one plugin are fed
+    /// to one hasher, in the order added.
+    pub fn hash(&mut self, contribution: impl Fn(&World, &mut StateHasher) + Send + 'static) -> &mut Self {
+        match self.parts.hashes.iter_mut().find(|hash| hash.plugin == self.plugin) {
             Some(hash) => hash.contributions.push(Box::new(contribution)),
-            None => self.parts.hashes.push(PluginHash {
-                plugin: self.plugin,
-                contributions: vec![Box::new(contribution)],
-            }),
+            None => self
+                .parts
+                .hashes
+                .push(PluginHash { plugin: self.plugin, contributions: vec![Box::new(contribution)] }),
         }
         self
     }
@@ -198,15 +207,10 @@ impl Parts {
         let mut names = BTreeSet::new();
         for plugin in plugins {
             if !names.insert(plugin.name()) {
-                return Err(BuildError::DuplicatePlugin {
-                    plugin: plugin.name(),
-                });
+                return Err(BuildError::DuplicatePlugin { plugin: plugin.name() });
             }
             let name = plugin.name();
-            plugin.build(&mut Setup {
-                plugin: name,
-                parts: self,
-            })?;
+            plugin.build(&mut Setup { plugin: name, parts: self })?;
         }
         // By name, so that the order in which plugins were added does not show in the hash.
         self.hashes.sort_by_key(|hash| hash.plugin);
@@ -223,9 +227,7 @@ impl PluginHash {
     pub(crate) fn compute(&self, world: &World) -> Result<u64, String> {
         let hash = || {
             let mut hasher = StateHasher::new();
-            self.contributions
-                .iter()
-                .for_each(|contribution| contribution(world, &mut hasher));
+            self.contributions.iter().for_each(|contribution| contribution(world, &mut hasher));
             hasher.finish()
         };
         catch_unwind(AssertUnwindSafe(hash)).map_err(|panic| crate::error::panic_message(&*panic))
@@ -234,9 +236,7 @@ impl PluginHash {
 
 impl std::fmt::Debug for Parts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parts")
-            .field("stages", &self.stages)
-            .finish_non_exhaustive()
+        f.debug_struct("Parts").field("stages", &self.stages).finish_non_exhaustive()
     }
 }
 
@@ -246,9 +246,11 @@ fn rotate<M: Message>(world: &mut World) {
     }
 }
 
-/// The function's own name out of a type's full name: `relight` of `voxtick_light::plugin::relight<Fast>`.
+/// The function's own name out of a type's full name: `relight` of
+/// `voxtick_light::plugin::relight<Fast>`.
 fn function_name(type_name: &'static str) -> &'static str {
-    let path = type_name.split('<').next().unwrap_or(type_name);
+    // What follows a `<` are type arguments, unless a method of a trait starts with it.
+    let path = type_name.split('<').next().filter(|path| !path.is_empty()).unwrap_or(type_name);
     let path = path.trim_end_matches("::{{closure}}");
     path.rsplit("::").next().unwrap_or(path)
 }
@@ -262,6 +264,7 @@ mod tests {
         assert_eq!(function_name("voxtick_light::plugin::relight"), "relight");
         assert_eq!(function_name("a::b::relight<a::c::Fast>"), "relight");
         assert_eq!(function_name("a::Light::build::{{closure}}"), "build");
+        assert_eq!(function_name("<a::Fast as a::Flood>::flood"), "flood");
         assert_eq!(function_name("plain"), "plain");
     }
 }

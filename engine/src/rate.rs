@@ -1,7 +1,7 @@
 //! How fast ticks follow each other, and what becomes of ticks that come late.
 //!
-//! The pace decides only WHEN a tick starts. Ticks are numbered without gaps whatever happens, so that no result
-//! depends on it.
+//! The pace decides only WHEN a tick starts. Ticks are numbered without gaps whatever happens, so
+//! that no result depends on it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -26,12 +26,14 @@ pub enum Rate {
 
 /// What becomes of start times that went by while an earlier tick still ran.
 ///
-/// Either way the simulation itself sees no difference: the ticks that run are numbered without gaps, and what is
-/// given up are times to start one, counted in [`TickReport::missed`](crate::TickReport::missed).
+/// Either way the simulation itself sees no difference: the ticks that run are numbered without
+/// gaps, and what is given up are times to start one, counted in
+/// [`TickReport::missed`](crate::TickReport::missed).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MissedTicks {
-    /// Runs late ticks without a pause until the pace is met again. Of a longer delay, only the latest `limit` ticks
-    /// are made up for; the older ones are given up, so that a long halt is not followed by a long rush.
+    /// Runs late ticks without a pause until the pace is met again. Of a longer delay, only the
+    /// latest `limit` ticks are made up for; the older ones are given up, so that a long halt is
+    /// not followed by a long rush.
     CatchUp {
         /// How many ticks may be made up for.
         limit: u32,
@@ -48,20 +50,16 @@ impl Default for MissedTicks {
 }
 
 impl Rate {
-    /// 20 ticks a second, the pace of Minecraft's game loop, catching up on at most 5 ticks.
-    pub const TWENTY: Rate = Rate::Fixed {
-        ticks_per_second: 20.0,
-        missed: MissedTicks::CatchUp { limit: 5 },
-    };
+    /// 20 ticks a second, catching up on at most 5 ticks.
+    pub const TWENTY: Rate =
+        Rate::Fixed { ticks_per_second: 20.0, missed: MissedTicks::CatchUp { limit: 5 } };
 
-    /// The length of a tick: the time from one start to the next at a fixed rate, and the nominal 50 ms that
-    /// budgets are measured by in a sprint.
+    /// The length of a tick: the time from one start to the next at a fixed rate, and the nominal
+    /// 50 ms that budgets are measured by in a sprint.
     pub fn tick_length(self) -> Duration {
         match self {
             Rate::Sprint => Duration::from_millis(50),
-            Rate::Fixed {
-                ticks_per_second, ..
-            } => Duration::try_from_secs_f64(1.0 / ticks_per_second)
+            Rate::Fixed { ticks_per_second, .. } => Duration::try_from_secs_f64(1.0 / ticks_per_second)
                 .unwrap_or(Duration::MAX)
                 .max(Duration::from_nanos(1)),
         }
@@ -69,9 +67,7 @@ impl Rate {
 
     pub(crate) fn check(self) -> Result<(), BuildError> {
         match self {
-            Rate::Fixed {
-                ticks_per_second, ..
-            } if !(ticks_per_second > 0.0 && ticks_per_second <= 1e6) => {
+            Rate::Fixed { ticks_per_second, .. } if !(ticks_per_second > 0.0 && ticks_per_second <= 1e6) => {
                 Err(BuildError::Rate { ticks_per_second })
             }
             _ => Ok(()),
@@ -95,14 +91,13 @@ impl Pace {
     pub(crate) fn new(rate: Rate) -> Pace {
         let fixed = match rate {
             Rate::Sprint => None,
-            Rate::Fixed { missed, .. } => {
-                Some((crate::clock::nanoseconds(rate.tick_length()), missed))
-            }
+            Rate::Fixed { missed, .. } => Some((crate::clock::nanoseconds(rate.tick_length()), missed)),
         };
         Pace { fixed, due: None }
     }
 
-    /// Sleeps until the next tick is due, or until `stop` is set; gives the number of start times given up.
+    /// Sleeps until the next tick is due, or until `stop` is set; gives the number of start times
+    /// given up.
     pub(crate) fn wait(&mut self, clock: &Clock, stop: &AtomicBool) -> u64 {
         let Some((length, policy)) = self.fixed else {
             return 0;
@@ -163,20 +158,11 @@ mod tests {
     #[test]
     fn rates_that_are_none_are_refused() {
         for ticks_per_second in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e7] {
-            let rate = Rate::Fixed {
-                ticks_per_second,
-                missed: MissedTicks::Skip,
-            };
-            assert!(
-                matches!(rate.check(), Err(BuildError::Rate { .. })),
-                "{ticks_per_second}"
-            );
+            let rate = Rate::Fixed { ticks_per_second, missed: MissedTicks::Skip };
+            assert!(matches!(rate.check(), Err(BuildError::Rate { .. })), "{ticks_per_second}");
         }
         assert!(Rate::TWENTY.check().is_ok());
-        let slowest = Rate::Fixed {
-            ticks_per_second: f64::MIN_POSITIVE,
-            missed: MissedTicks::Skip,
-        };
+        let slowest = Rate::Fixed { ticks_per_second: f64::MIN_POSITIVE, missed: MissedTicks::Skip };
         assert!(slowest.check().is_ok() && slowest.tick_length() > Duration::from_secs(1_000_000));
     }
 }

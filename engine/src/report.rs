@@ -1,7 +1,7 @@
 //! What a tick reports: where its time went and what was worked on.
 //!
-//! Reports are kept and handed on every tick, so that copying one into an old one of the same shape must not allocate:
-//! `clone_from` is written out for that.
+//! Reports are kept and handed on every tick, so that copying one into an old one of the same shape
+//! must not allocate: `clone_from` is written out for that.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use serde::Serialize;
 
 /// Where the time of one tick went, and what was worked on.
 ///
-/// The parts add up: `wall` is the sum of the stages' `wall` and of `engine`. All offsets (`start`) count from the
-/// moment the simulation was built.
+/// The parts add up: `wall` is the sum of the stages' `wall` and of `engine`. All offsets (`start`)
+/// count from the moment the simulation was built.
 #[derive(Debug, PartialEq, Eq, Default, Serialize)]
 pub struct TickReport {
     /// The tick's number, from 0.
@@ -21,7 +21,8 @@ pub struct TickReport {
     /// Everything the tick cost: its stages and the engine's own share.
     #[serde(rename = "wall_ns", serialize_with = "crate::json::nanoseconds")]
     pub wall: Duration,
-    /// From the start of the last tick to the start of this one, with any wait between them; 0 in the first tick.
+    /// From the start of the last tick to the start of this one, with any wait between them; 0 in
+    /// the first tick.
     #[serde(rename = "gap_ns", serialize_with = "crate::json::nanoseconds")]
     pub gap: Duration,
     /// By how much `gap` exceeds the [length of a tick](crate::Rate::tick_length).
@@ -29,11 +30,12 @@ pub struct TickReport {
     pub overrun: Duration,
     /// Start times given up before this tick, see [`MissedTicks`](crate::MissedTicks).
     pub missed: u64,
-    /// The engine's own share of `wall`: all that is not in a stage, with `recording` and `hashing`.
+    /// The engine's own share of `wall`: all that is not in a stage, with `recording` and
+    /// `hashing`.
     #[serde(rename = "engine_ns", serialize_with = "crate::json::nanoseconds")]
     pub engine: Duration,
-    /// Part of `engine`: recording the report of the last tick (history, hand-off to sinks). It can only be measured
-    /// after that report has gone, so it is charged here, and lies before `start`.
+    /// Part of `engine`: recording the report of the last tick (history, hand-off to sinks). It can
+    /// only be measured after that report has gone, so it is charged here, and lies before `start`.
     #[serde(rename = "recording_ns", serialize_with = "crate::json::nanoseconds")]
     pub recording: Duration,
     /// Part of `engine`: the state hash.
@@ -42,7 +44,8 @@ pub struct TickReport {
     /// The state after the tick as one number, if [hashing is on](crate::SimulationBuilder::hash).
     #[serde(serialize_with = "crate::json::optional_hash")]
     pub hash: Option<u64>,
-    /// What the plugins contributed to `hash`, in the order of their names: shows which one's state differs.
+    /// What the plugins contributed to `hash`, in the order of their names: shows which one's state
+    /// differs.
     #[serde(serialize_with = "crate::json::hashes")]
     pub hashes: Vec<(&'static str, u64)>,
     /// The stages, in the order in which they ran.
@@ -60,12 +63,10 @@ pub struct StageReport {
     /// How long the stage took, with the commands that its systems queued.
     #[serde(rename = "wall_ns", serialize_with = "crate::json::nanoseconds")]
     pub wall: Duration,
-    /// CPU time of the tick's thread in the stage; `None` where the system does not tell. What the pool's threads
-    /// did meanwhile is not in it: far less than `wall` means that the tick's thread waited for them or was not run.
-    #[serde(
-        rename = "cpu_ns",
-        serialize_with = "crate::json::optional_nanoseconds"
-    )]
+    /// CPU time of the tick's thread in the stage, exact to about a microsecond; `None` where the
+    /// system does not tell. What the pool's threads did meanwhile is not in it: far less than
+    /// `wall` means that the tick's thread waited for them or was not run.
+    #[serde(rename = "cpu_ns", serialize_with = "crate::json::optional_nanoseconds")]
     pub cpu: Option<Duration>,
     /// Items worked on, as told by [`Meter::items`](crate::Meter::items).
     pub items: u64,
@@ -73,7 +74,8 @@ pub struct StageReport {
     pub bytes: u64,
     /// How many systems ran. A system that the ECS skips is not counted.
     pub calls: u64,
-    /// Counts of the stage's own, in the order of their names, as told by [`Meter::count`](crate::Meter::count).
+    /// Counts of the stage's own, in the order of their names, as told by
+    /// [`Meter::count`](crate::Meter::count).
     #[serde(serialize_with = "crate::json::counts")]
     pub counts: Vec<(&'static str, u64)>,
     /// The systems, in the order in which they ran.
@@ -104,15 +106,23 @@ impl TickReport {
     pub fn stage(&self, name: &str) -> Option<&StageReport> {
         self.stages.iter().find(|stage| stage.name == name)
     }
+
+    /// A copy with room for counts that the stages have not used yet, so that they can come later
+    /// without an allocation.
+    pub(crate) fn roomy_copy(&self) -> TickReport {
+        const COUNTS: usize = 8;
+        let mut copy = self.clone();
+        for stage in &mut copy.stages {
+            stage.counts.reserve(COUNTS.saturating_sub(stage.counts.len()));
+        }
+        copy
+    }
 }
 
 impl StageReport {
     /// One of the stage's own counts; 0 if it never counted under that name.
     pub fn count(&self, name: &str) -> u64 {
-        self.counts
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map_or(0, |&(_, count)| count)
+        self.counts.iter().find(|(known, _)| *known == name).map_or(0, |&(_, count)| count)
     }
 
     /// Wall time by item, in nanoseconds; `None` without items.
@@ -133,11 +143,7 @@ impl Clone for TickReport {
         let mut stages = std::mem::take(&mut self.stages);
         hashes.clone_from(&from.hashes);
         stages.clone_from(&from.stages);
-        *self = TickReport {
-            hashes,
-            stages,
-            ..*from
-        };
+        *self = TickReport { hashes, stages, ..*from };
     }
 }
 
@@ -153,11 +159,7 @@ impl Clone for StageReport {
         let mut systems = std::mem::take(&mut self.systems);
         counts.clone_from(&from.counts);
         systems.clone_from(&from.systems);
-        *self = StageReport {
-            counts,
-            systems,
-            ..*from
-        };
+        *self = StageReport { counts, systems, ..*from };
     }
 }
 
@@ -174,19 +176,12 @@ mod tests {
             stages: vec![StageReport {
                 name: "light",
                 counts: vec![("cells", 3)],
-                systems: vec![SystemReport {
-                    name: "relight",
-                    calls: 1,
-                    ..SystemReport::default()
-                }],
+                systems: vec![SystemReport { name: "relight", calls: 1, ..SystemReport::default() }],
                 ..StageReport::default()
             }],
             ..TickReport::default()
         };
-        let mut old = TickReport {
-            tick: 6,
-            ..report.clone()
-        };
+        let mut old = TickReport { tick: 6, ..report.clone() };
         old.stages[0].counts[0].1 = 100;
         let systems = old.stages[0].systems.as_ptr();
         old.clone_from(&report);
@@ -196,10 +191,7 @@ mod tests {
 
     #[test]
     fn the_time_of_an_item_is_unknown_without_items() {
-        let mut stage = StageReport {
-            wall: Duration::from_nanos(50),
-            ..StageReport::default()
-        };
+        let mut stage = StageReport { wall: Duration::from_nanos(50), ..StageReport::default() };
         assert_eq!(stage.nanoseconds_per_item(), None);
         stage.items = 4;
         assert_eq!(stage.nanoseconds_per_item(), Some(12.5));

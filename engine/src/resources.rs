@@ -4,19 +4,22 @@ use std::sync::Arc;
 
 use bevy_ecs::resource::Resource;
 
-/// Number of the tick being run, counted from 0. Between two ticks it holds the number of the last one.
+/// Number of the tick being run, counted from 0. Between two ticks it holds the number of the last
+/// one.
 ///
 /// No number is ever left out, whatever the [`Rate`](crate::Rate): it is the simulation's own time.
 #[derive(Resource, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Tick(pub u64);
 
-/// The seed of the simulation. Everything random must be derived from it and from simulation state alone.
+/// The seed of the simulation. Everything random must be derived from it and from simulation state
+/// alone.
 #[derive(Resource, Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Seed(pub u64);
 
 /// The one thread pool of a simulation. Cloning it shares the pool.
 ///
-/// A stage runs on the tick's thread; a system that has enough work for several threads enters the pool:
+/// A stage runs on the tick's thread; a system that has enough work for several threads enters the
+/// pool:
 ///
 /// ```
 /// use bevy_ecs::prelude::*;
@@ -27,7 +30,9 @@ pub struct Seed(pub u64);
 /// struct Columns(Vec<Vec<f64>>);
 ///
 /// fn fall(pool: Res<Pool>, mut columns: ResMut<Columns>) {
-///     pool.install(|| columns.0.par_iter_mut().for_each(|column| column.iter_mut().for_each(|y| *y -= 0.04)));
+///     pool.install(|| {
+///         columns.0.par_iter_mut().for_each(|column| column.iter_mut().for_each(|y| *y -= 0.04));
+///     });
 /// }
 /// # let mut world = World::new();
 /// # world.insert_resource(Pool::with_threads(2).unwrap());
@@ -56,7 +61,8 @@ impl Pool {
             .map(|pool| Pool(Arc::new(pool)))
     }
 
-    /// Runs `work` inside the pool and waits for it: rayon's parallel iterators in it use these threads alone.
+    /// Runs `work` inside the pool and waits for it: rayon's parallel iterators in it use these
+    /// threads alone.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.0.install(work)
     }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use bevy_ecs::schedule::{
-    IntoScheduleConfigs, Schedule, ScheduleLabel, SingleThreadedExecutor, SystemSet,
-};
+use bevy_ecs::schedule::{IntoScheduleConfigs, Schedule, ScheduleLabel, SingleThreadedExecutor, SystemSet};
 use bevy_ecs::world::World;
 
 use crate::clock::thread_cpu_time;
@@ -26,6 +24,13 @@ pub(crate) struct RunnableStage {
     counts: Counts,
 }
 
+/// The clocks around a stage that has run.
+pub(crate) struct Stamps {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) cpu: Option<u64>,
+}
+
 /// A stage is a schedule of this label.
 #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash)]
 struct StageLabel(&'static str);
@@ -37,12 +42,11 @@ struct Place(usize);
 /// Puts the stages in order and makes their systems ready.
 pub(crate) fn runnable(parts: &mut Parts) -> Result<Vec<RunnableStage>, BuildError> {
     let order = order(&parts.stages)?;
-    if let Some(lost) = parts.systems.iter().find(|system| {
-        parts
-            .stages
-            .iter()
-            .all(|placed| placed.stage.name() != system.stage)
-    }) {
+    if let Some(lost) = parts
+        .systems
+        .iter()
+        .find(|system| parts.stages.iter().all(|placed| placed.stage.name() != system.stage))
+    {
         return Err(BuildError::UnknownStage {
             system: lost.cells.name,
             stage: lost.stage,
@@ -75,38 +79,22 @@ impl RunnableStage {
         let mut cells = Vec::with_capacity(systems.len());
         for (place, system) in systems.into_iter().enumerate() {
             let config = system.system.in_set(Place(place));
-            schedule.add_systems(if place == 0 {
-                config
-            } else {
-                config.after(Place(place - 1))
-            });
+            schedule.add_systems(if place == 0 { config } else { config.after(Place(place - 1)) });
             cells.push(system.cells);
         }
         // A system whose parameters contradict each other panics when it is made ready.
         match catch_unwind(AssertUnwindSafe(|| schedule.initialize(world))) {
-            Ok(Ok(_)) => Ok(RunnableStage {
-                name,
-                schedule,
-                systems: cells,
-                counts: Counts::new(),
-            }),
-            Ok(Err(error)) => Err(BuildError::Stage {
-                stage: name,
-                message: error.to_string(schedule.graph(), world),
-            }),
-            Err(panic) => Err(BuildError::Stage {
-                stage: name,
-                message: panic_message(&*panic),
-            }),
+            Ok(Ok(_)) => Ok(RunnableStage { name, schedule, systems: cells, counts: Counts::new() }),
+            Ok(Err(error)) => {
+                Err(BuildError::Stage { stage: name, message: error.to_string(schedule.graph(), world) })
+            }
+            Err(panic) => Err(BuildError::Stage { stage: name, message: panic_message(&*panic) }),
         }
     }
 
     /// A report of the shape that this stage's reports have.
     pub(crate) fn template(&self) -> StageReport {
-        let system = |cells: &Arc<SystemCells>| SystemReport {
-            name: cells.name,
-            ..SystemReport::default()
-        };
+        let system = |cells: &Arc<SystemCells>| SystemReport { name: cells.name, ..SystemReport::default() };
         StageReport {
             name: self.name,
             systems: self.systems.iter().map(system).collect(),
@@ -114,18 +102,20 @@ impl RunnableStage {
         }
     }
 
-    /// Runs the systems and fills the report in. Gives the clock's stamps of its start and end.
+    /// Runs the systems and fills the report in. `cpu` is the thread's CPU time at the end of the
+    /// stage before: the clock is read once a stage, since reading it costs more than all other
+    /// bookkeeping.
     pub(crate) fn run(
         &mut self,
         tick: u64,
         world: &mut World,
         shared: &Shared,
+        cpu: Option<u64>,
         report: &mut StageReport,
-    ) -> Result<(u64, u64), TickError> {
+    ) -> Result<Stamps, TickError> {
         shared.meter.open(&mut self.counts);
         self.systems.iter().for_each(|cells| cells.clear());
 
-        let cpu_start = thread_cpu_time();
         let start = shared.clock.now();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.schedule.run(world)));
         let end = shared.clock.now();
@@ -136,9 +126,11 @@ impl RunnableStage {
 
         report.start = Duration::from_nanos(start);
         report.wall = Duration::from_nanos(end - start);
-        report.cpu = cpu_start
+        // One thread cannot use more than the wall time: what exceeds it is the bookkeeping since
+        // the last reading.
+        report.cpu = cpu
             .zip(cpu_end)
-            .map(|(start, end)| Duration::from_nanos(end.saturating_sub(start)));
+            .map(|(start, end)| Duration::from_nanos(end.saturating_sub(start)).min(report.wall));
         report.items = shared.meter.items();
         report.bytes = shared.meter.bytes();
         report.counts.clone_from(&self.counts);
@@ -148,47 +140,24 @@ impl RunnableStage {
             *report_of_system = cells.report();
             report.calls += report_of_system.calls;
         }
-        Ok((start, end))
+        Ok(Stamps { start, end, cpu: cpu_end })
     }
 
-    fn check(
-        &self,
-        tick: u64,
-        outcome: std::thread::Result<()>,
-        shared: &Shared,
-    ) -> Result<(), TickError> {
+    fn check(&self, tick: u64, outcome: std::thread::Result<()>, shared: &Shared) -> Result<(), TickError> {
         let stage = self.name;
         if let Some(failure) = shared.take_failure() {
             let (system, message) = (failure.system, failure.message);
             return Err(match failure.kind {
-                FailureKind::Panicked => TickError::Panicked {
-                    tick,
-                    stage,
-                    system,
-                    message,
-                },
-                FailureKind::NotRun => TickError::SystemFailed {
-                    tick,
-                    stage,
-                    system,
-                    message,
-                },
+                FailureKind::Panicked => TickError::Panicked { tick, stage, system, message },
+                FailureKind::NotRun => TickError::SystemFailed { tick, stage, system, message },
             });
         }
         outcome.map_err(|panic| {
             // Outside the systems themselves only their commands can panic.
             let latest = shared.latest.load(Relaxed);
-            let system = self
-                .systems
-                .iter()
-                .find(|cells| cells.index == latest)
-                .map_or("(none)", |cells| cells.name);
-            TickError::Panicked {
-                tick,
-                stage,
-                system,
-                message: panic_message(&*panic),
-            }
+            let system =
+                self.systems.iter().find(|cells| cells.index == latest).map_or("(none)", |cells| cells.name);
+            TickError::Panicked { tick, stage, system, message: panic_message(&*panic) }
         })
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bevy_ecs::world::World;
 
 use crate::builder::SimulationBuilder;
+use crate::clock::thread_cpu_time;
 use crate::error::{BuildError, TickError};
 use crate::finished::Finished;
 use crate::history::TickHistory;
@@ -16,15 +17,16 @@ use crate::rate::Pace;
 use crate::report::TickReport;
 use crate::resources::{Pool, Seed, Tick};
 use crate::runner::{RunnableStage, runnable};
-use crate::sinks::{SinkThread, WAITING_REPORTS};
+use crate::sinks::{SinkState, SinkThread, WAITING_REPORTS};
 use crate::state_hash::StateHasher;
 use crate::summary::{Conditions, Summary};
 use crate::timed::Shared;
 
 /// A world that is advanced tick by tick through timed stages.
 ///
-/// It owns an ECS world, the stages that [plugins](crate::Plugin) brought, one thread pool, the history of its ticks and
-/// the sinks that its reports go to. A process may run any number of simulations at once; they share nothing.
+/// It owns an ECS world, the stages that [plugins](crate::Plugin) brought, one thread pool, the
+/// history of its ticks and the sinks that its reports go to. A process may run any number of
+/// simulations at once; they share nothing.
 ///
 /// ```
 /// use voxtick_engine::Simulation;
@@ -43,8 +45,8 @@ pub struct Simulation {
     world: World,
     stages: Vec<RunnableStage>,
     rotations: Vec<Rotation>,
-    /// None when hashing is off.
-    hashes: Option<Vec<PluginHash>>,
+    hashes: Vec<PluginHash>,
+    hash_every_tick: bool,
     shared: Arc<Shared>,
     pace: Pace,
     stop: Arc<AtomicBool>,
@@ -67,18 +69,20 @@ impl Simulation {
         SimulationBuilder::new()
     }
 
-    /// Runs one tick and gives its report. At a [fixed rate](crate::Rate::Fixed) it first waits until the tick is due.
-    /// It runs even if the [stop flag](SimulationBuilder::stop_flag) is set (which ends the wait).
+    /// Runs one tick and gives its report. At a [fixed rate](crate::Rate::Fixed) it first waits
+    /// until the tick is due. It runs even if the [stop flag](SimulationBuilder::stop_flag) is set
+    /// (which ends the wait).
     ///
     /// # Errors
-    /// A system panicked or could not be run. The tick is not recorded, and every further one is refused;
-    /// [`finish`](Simulation::finish) still flushes the sinks.
+    /// A system panicked or could not be run. The tick is not recorded, and every further one is
+    /// refused; [`finish`](Simulation::finish) still flushes the sinks.
     pub fn tick(&mut self) -> Result<&TickReport, TickError> {
         let missed = self.pace.wait(&self.shared.clock, &self.stop);
         self.run_tick(missed)
     }
 
-    /// Runs up to `ticks` ticks, fewer if the [stop flag](SimulationBuilder::stop_flag) is set; gives how many ran.
+    /// Runs up to `ticks` ticks, fewer if the [stop flag](SimulationBuilder::stop_flag) is set;
+    /// gives how many ran.
     ///
     /// # Errors
     /// See [`tick`](Simulation::tick).
@@ -94,10 +98,7 @@ impl Simulation {
     /// Runs tick after tick as the iterator is advanced; gives a copy of each report. Ends when the
     /// [stop flag](SimulationBuilder::stop_flag) is set, and after an error.
     pub fn ticks(&mut self) -> Ticks<'_> {
-        Ticks {
-            simulation: self,
-            has_failed: false,
-        }
+        Ticks { simulation: self, has_failed: false }
     }
 
     /// The ECS world, between two ticks.
@@ -115,6 +116,22 @@ impl Simulation {
         &self.history
     }
 
+    /// The state as one number, the same that [`TickReport::hash`] would hold now. For a look at
+    /// single ticks: it is there whether or not [hashing](SimulationBuilder::hash) every tick is
+    /// on.
+    ///
+    /// # Errors
+    /// A plugin's contribution panicked.
+    pub fn state_hash(&self) -> Result<u64, TickError> {
+        let mut hashes: Vec<_> = self.hashes.iter().map(|hash| (hash.plugin(), 0)).collect();
+        hash_state(self.world.resource::<Tick>().0, &self.world, &self.hashes, &mut hashes)
+    }
+
+    /// How the sinks are doing, in the order in which they were added.
+    pub fn sinks(&self) -> impl ExactSizeIterator<Item = SinkState<'_>> + '_ {
+        self.sinks.iter().map(SinkThread::state)
+    }
+
     /// The names of the stages, in the order in which they run; those without systems are left out.
     pub fn stage_names(&self) -> impl ExactSizeIterator<Item = &'static str> + '_ {
         self.report.stages.iter().map(|stage| stage.name)
@@ -130,15 +147,8 @@ impl Simulation {
     /// A sink's failure stands in the result, see [`Finished::failed_sinks`].
     pub fn finish(mut self) -> Finished {
         let summary = Arc::new(self.summary());
-        let sinks = self
-            .sinks
-            .drain(..)
-            .map(|sink| sink.finish(summary.clone()))
-            .collect();
-        Finished {
-            summary: Arc::unwrap_or_clone(summary),
-            sinks,
-        }
+        let sinks = self.sinks.drain(..).map(|sink| sink.finish(summary.clone())).collect();
+        Finished { summary: Arc::unwrap_or_clone(summary), sinks }
     }
 
     /// The next tick, unless the stop flag is set before it starts.
@@ -159,9 +169,7 @@ impl Simulation {
         }
         let tick = self.next_tick;
         let start = self.shared.clock.now();
-        let end = self
-            .advance(tick, start)
-            .inspect_err(|_| self.failed_tick = Some(tick))?;
+        let end = self.advance(tick, start).inspect_err(|_| self.failed_tick = Some(tick))?;
         self.next_tick += 1;
 
         let wall = Duration::from_nanos(end - start + self.recording);
@@ -176,39 +184,34 @@ impl Simulation {
         self.report.recording = Duration::from_nanos(self.recording);
 
         self.history.record(&self.report);
-        self.sinks
-            .iter_mut()
-            .for_each(|sink| sink.send(&self.report));
+        self.sinks.iter_mut().for_each(|sink| sink.send(&self.report));
         self.recording = self.shared.clock.now() - end;
         Ok(&self.report)
     }
 
-    /// Runs the stages and fills in the report's stages, engine share and hash. Gives the stamp of the tick's end.
+    /// Runs the stages and fills in the report's stages, engine share and hash. Gives the stamp of
+    /// the tick's end.
     fn advance(&mut self, tick: u64, start: u64) -> Result<u64, TickError> {
-        let Simulation {
-            world,
-            stages,
-            shared,
-            report,
-            ..
-        } = self;
+        let Simulation { world, stages, shared, report, .. } = self;
         world.resource_mut::<Tick>().0 = tick;
         self.rotations.iter().for_each(|rotate| rotate(world));
 
         let mut engine = self.recording;
         let mut last_end = start;
+        let mut cpu = thread_cpu_time();
         for (stage, report) in stages.iter_mut().zip(&mut report.stages) {
-            let (stage_start, stage_end) = stage.run(tick, world, shared, report)?;
-            engine += stage_start - last_end;
-            last_end = stage_end;
+            let stamps = stage.run(tick, world, shared, cpu, report)?;
+            engine += stamps.start - last_end;
+            last_end = stamps.end;
+            cpu = stamps.cpu;
         }
         // Removals are told for one tick, as messages are.
         world.clear_trackers();
 
         report.hashing = Duration::ZERO;
-        if let Some(hashes) = &self.hashes {
+        if self.hash_every_tick {
             let hash_start = shared.clock.now();
-            report.hash = Some(hash_state(tick, world, hashes, &mut report.hashes)?);
+            report.hash = Some(hash_state(tick, world, &self.hashes, &mut report.hashes)?);
             report.hashing = Duration::from_nanos(shared.clock.now() - hash_start);
         }
         let end = shared.clock.now();
@@ -220,15 +223,10 @@ impl Simulation {
         parts.world.insert_resource(Tick(0));
         parts.world.insert_resource(Seed(parts.seed));
         parts.world.insert_resource(pool);
-        parts
-            .world
-            .insert_resource(Meter::new(parts.shared.meter.clone()));
+        parts.world.insert_resource(Meter::new(parts.shared.meter.clone()));
     }
 
-    pub(crate) fn assemble(
-        mut parts: Parts,
-        options: SimulationBuilder,
-    ) -> Result<Simulation, BuildError> {
+    pub(crate) fn assemble(mut parts: Parts, options: SimulationBuilder) -> Result<Simulation, BuildError> {
         let stages = runnable(&mut parts)?;
         let report = TickReport {
             hashes: if options.hash {
@@ -247,16 +245,13 @@ impl Simulation {
         Ok(Simulation {
             stages,
             rotations: parts.rotations,
-            hashes: options.hash.then_some(parts.hashes),
+            hashes: parts.hashes,
+            hash_every_tick: options.hash,
             shared: parts.shared,
             pace: Pace::new(options.rate),
             stop: options.stop,
             history: TickHistory::new(options.history, &report),
-            sinks: options
-                .sinks
-                .into_iter()
-                .map(start_sink)
-                .collect::<Result<_, _>>()?,
+            sinks: options.sinks.into_iter().map(start_sink).collect::<Result<_, _>>()?,
             conditions: Conditions {
                 threads: parts.threads,
                 seed: parts.seed,
@@ -281,13 +276,11 @@ fn hash_state(
 ) -> Result<u64, TickError> {
     let mut all = StateHasher::new();
     for (plugin, (name, reported)) in plugins.iter().zip(report) {
-        *reported = plugin
-            .compute(world)
-            .map_err(|message| TickError::HashPanicked {
-                tick,
-                plugin: plugin.plugin(),
-                message,
-            })?;
+        *reported = plugin.compute(world).map_err(|message| TickError::HashPanicked {
+            tick,
+            plugin: plugin.plugin(),
+            message,
+        })?;
         all.write_bytes(name.as_bytes());
         all.write_u64(*reported);
     }
@@ -309,11 +302,7 @@ impl Iterator for Ticks<'_> {
         if self.has_failed {
             return None;
         }
-        let outcome = self
-            .simulation
-            .next()
-            .map(|report| report.cloned())
-            .transpose();
+        let outcome = self.simulation.next().map(|report| report.cloned()).transpose();
         self.has_failed = matches!(outcome, Some(Err(_)));
         outcome
     }

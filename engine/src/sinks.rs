@@ -1,7 +1,8 @@
 //! Sinks: where reports go.
 //!
-//! Every sink has a thread of its own and gets the reports through a bounded hand-off, so that a slow disk never delays
-//! a tick. What a sink could not keep up with is counted and told at the end.
+//! Every sink has a thread of its own and gets the reports through a bounded hand-off, so that a
+//! slow disk never delays a tick. What a sink could not keep up with is counted and told at the
+//! end.
 
 mod chrome_trace;
 mod csv;
@@ -26,8 +27,8 @@ use crate::summary::Summary;
 
 /// A place where reports go: a file, a pipe, a display.
 ///
-/// A sink runs on a thread of its own. After its first error it is not called again; the run goes on, and the error
-/// stands in its [`SinkOutcome`].
+/// A sink runs on a thread of its own. After its first error it is not called again; the run goes
+/// on, and the error stands in its [`SinkOutcome`].
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
@@ -59,8 +60,8 @@ pub trait Sink: Send {
     /// The sink's name, for messages: what it is and where it writes.
     fn name(&self) -> &str;
 
-    /// Takes the report of a tick. Reports come in the order of their ticks; some may be missing if the sink is too
-    /// slow.
+    /// Takes the report of a tick. Reports come in the order of their ticks; some may be missing if
+    /// the sink is too slow.
     ///
     /// # Errors
     /// The report could not be written; the sink is not called again.
@@ -78,7 +79,10 @@ pub trait Sink: Send {
 #[non_exhaustive]
 pub enum SinkError {
     /// A file could not be created.
-    #[error("{} cannot be created, check that its folder exists and may be written to: {reason}", path.display())]
+    #[error(
+        "{} cannot be created, check that its folder exists and may be written to: {reason}",
+        path.display()
+    )]
     Create {
         /// The file.
         path: PathBuf,
@@ -109,6 +113,17 @@ impl SinkError {
     pub fn other(reason: impl Into<Box<dyn Error + Send + Sync>>) -> SinkError {
         SinkError::Other(reason.into())
     }
+}
+
+/// How a sink is doing while the simulation runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SinkState<'a> {
+    /// The sink's name.
+    pub name: &'a str,
+    /// How many reports it did not get so far, since it was too slow.
+    pub dropped: u64,
+    /// Whether it has failed; why is told at the end.
+    pub has_failed: bool,
 }
 
 /// What became of a sink.

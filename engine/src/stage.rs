@@ -4,9 +4,9 @@ use crate::error::BuildError;
 
 /// A named, timed step of the tick, placed before or after others.
 ///
-/// Stages run one after the other on the tick's thread, the systems of a stage in the order in which they were added.
-/// Where several orders fit the anchors, stages stand as they were added. A stage without systems is neither run nor
-/// shown; it still serves as an anchor.
+/// Stages run one after the other on the tick's thread, the systems of a stage in the order in
+/// which they were added. Where several orders fit the anchors, stages stand as they were added. A
+/// stage without systems is neither run nor shown; it still serves as an anchor.
 ///
 /// ```
 /// use voxtick_engine::Stage;
@@ -27,22 +27,22 @@ enum Anchor {
 }
 
 impl Stage {
-    /// A stage that may stand anywhere. The name appears in reports, files and errors; it must be unique.
+    /// A stage that may stand anywhere. The name appears in reports, files and errors; it must be
+    /// unique.
     pub fn new(name: &'static str) -> Stage {
-        Stage {
-            name,
-            anchors: Vec::new(),
-        }
+        Stage { name, anchors: Vec::new() }
     }
 
-    /// Runs this stage before that one. The other may be added later, but it must exist when the simulation is built.
+    /// Runs this stage before that one. The other may be added later, but it must exist when the
+    /// simulation is built.
     #[must_use]
     pub fn before(mut self, stage: &'static str) -> Stage {
         self.anchors.push(Anchor::Before(stage));
         self
     }
 
-    /// Runs this stage after that one. The other may be added later, but it must exist when the simulation is built.
+    /// Runs this stage after that one. The other may be added later, but it must exist when the
+    /// simulation is built.
     #[must_use]
     pub fn after(mut self, stage: &'static str) -> Stage {
         self.anchors.push(Anchor::After(stage));
@@ -62,8 +62,8 @@ pub(crate) struct PlacedStage {
     pub(crate) plugin: &'static str,
 }
 
-/// The order in which the stages run, as indices into `stages`: a topological sort whose ties go to the stage that was
-/// added first.
+/// The order in which the stages run, as indices into `stages`: a topological sort whose ties go to
+/// the stage that was added first.
 pub(crate) fn order(stages: &[PlacedStage]) -> Result<Vec<usize>, BuildError> {
     refuse_duplicates(stages)?;
     let mut predecessors = predecessors(stages)?;
@@ -71,20 +71,13 @@ pub(crate) fn order(stages: &[PlacedStage]) -> Result<Vec<usize>, BuildError> {
     let mut order = Vec::with_capacity(stages.len());
     let mut waiting: Vec<usize> = (0..stages.len()).collect();
     while !waiting.is_empty() {
-        let Some(at) = waiting
-            .iter()
-            .position(|&stage| predecessors[stage].is_empty())
-        else {
-            let names = cycle(waiting[0], &predecessors)
-                .iter()
-                .map(|&index| stages[index].stage.name)
-                .collect();
+        let Some(at) = waiting.iter().position(|&stage| predecessors[stage].is_empty()) else {
+            let names =
+                cycle(waiting[0], &predecessors).iter().map(|&index| stages[index].stage.name).collect();
             return Err(BuildError::StageCycle { stages: names });
         };
         let next = waiting.remove(at);
-        predecessors
-            .iter_mut()
-            .for_each(|before| before.retain(|&stage| stage != next));
+        predecessors.iter_mut().for_each(|before| before.retain(|&stage| stage != next));
         order.push(next);
     }
     Ok(order)
@@ -92,10 +85,7 @@ pub(crate) fn order(stages: &[PlacedStage]) -> Result<Vec<usize>, BuildError> {
 
 fn refuse_duplicates(stages: &[PlacedStage]) -> Result<(), BuildError> {
     for (index, second) in stages.iter().enumerate() {
-        if let Some(first) = stages[..index]
-            .iter()
-            .find(|first| first.stage.name == second.stage.name)
-        {
+        if let Some(first) = stages[..index].iter().find(|first| first.stage.name == second.stage.name) {
             return Err(BuildError::DuplicateStage {
                 stage: second.stage.name,
                 first_plugin: first.plugin,
@@ -129,8 +119,8 @@ fn predecessors(stages: &[PlacedStage]) -> Result<Vec<Vec<usize>>, BuildError> {
     Ok(predecessors)
 }
 
-/// A cycle that `start` leads into, each stage running after the next one named. Every stage left waiting has a
-/// predecessor left waiting, so following them must come round.
+/// A cycle that `start` leads into, each stage running after the next one named. Every stage left
+/// waiting has a predecessor left waiting, so following them must come round.
 fn cycle(start: usize, predecessors: &[Vec<usize>]) -> Vec<usize> {
     let mut path = vec![start];
     loop {
@@ -153,29 +143,17 @@ mod tests {
     use super::*;
 
     fn placed(stages: impl IntoIterator<Item = Stage>) -> Vec<PlacedStage> {
-        stages
-            .into_iter()
-            .map(|stage| PlacedStage {
-                stage,
-                plugin: "test",
-            })
-            .collect()
+        stages.into_iter().map(|stage| PlacedStage { stage, plugin: "test" }).collect()
     }
 
     fn ordered(stages: impl IntoIterator<Item = Stage>) -> Result<Vec<&'static str>, BuildError> {
         let stages = placed(stages);
-        Ok(order(&stages)?
-            .into_iter()
-            .map(|index| stages[index].stage.name)
-            .collect())
+        Ok(order(&stages)?.into_iter().map(|index| stages[index].stage.name).collect())
     }
 
     #[test]
     fn stages_without_anchors_stand_as_they_were_added() {
-        assert_eq!(
-            ordered(["c", "a", "b"].map(Stage::new)).unwrap(),
-            ["c", "a", "b"]
-        );
+        assert_eq!(ordered(["c", "a", "b"].map(Stage::new)).unwrap(), ["c", "a", "b"]);
     }
 
     #[test]
@@ -190,9 +168,8 @@ mod tests {
 
     #[test]
     fn an_unknown_anchor_is_named_with_the_stage_that_asked_for_it() {
-        let error = ordered([Stage::new("light").after("bodis"), Stage::new("bodies")])
-            .unwrap_err()
-            .to_string();
+        let error =
+            ordered([Stage::new("light").after("bodis"), Stage::new("bodies")]).unwrap_err().to_string();
         assert!(
             error.contains("`light`") && error.contains("`bodis`") && error.contains("`bodies`"),
             "{error}"
@@ -224,14 +201,8 @@ mod tests {
     #[test]
     fn a_duplicate_names_both_plugins() {
         let stages = [
-            PlacedStage {
-                stage: Stage::new("light"),
-                plugin: "first",
-            },
-            PlacedStage {
-                stage: Stage::new("light"),
-                plugin: "second",
-            },
+            PlacedStage { stage: Stage::new("light"), plugin: "first" },
+            PlacedStage { stage: Stage::new("light"), plugin: "second" },
         ];
         let error = order(&stages).unwrap_err().to_string();
         assert!(
@@ -242,7 +213,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_anchor_holds_in_the_resulting_order(anchors in prop::collection::vec((0_usize..8, 0_usize..8), 0..14)) {
+        fn every_anchor_holds_in_the_resulting_order(
+            anchors in prop::collection::vec((0_usize..8, 0_usize..8), 0..14)
+        ) {
             const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
             let mut stages = NAMES.map(Stage::new);
             for &(one, other) in anchors.iter().filter(|(one, other)| one < other) {

@@ -4,11 +4,13 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash64;
 
-/// Hashes columns of simulation state, to the same number on every machine and at every thread count.
+/// Hashes columns of simulation state, to the same number on every machine and at every thread
+/// count.
 ///
-/// All numbers are fed as little-endian bytes (XXH64 of the whole stream), floating-point numbers by their bits, so
-/// that two states hash alike only if they are equal bit for bit. Slices do not feed their length: write it with
-/// [`write_u64`](StateHasher::write_u64) where two neighbouring columns could otherwise be cut differently.
+/// All numbers are fed as little-endian bytes (XXH64 of the whole stream), floating-point numbers
+/// by their bits, so that two states hash alike only if they are equal bit for bit. Slices do not
+/// feed their length: write it with [`write_u64`](StateHasher::write_u64) where two neighbouring
+/// columns could otherwise be cut differently.
 ///
 /// ```
 /// use voxtick_engine::StateHasher;
@@ -25,19 +27,19 @@ pub struct StateHasher {
 }
 
 /// Bytes that a slice is turned into at a time before they are hashed.
-const BLOCK: usize = 1024;
+const PART: usize = 1024;
 
 macro_rules! write_slice {
     ($(#[$doc:meta])* $name:ident, $number:ty) => {
         $(#[$doc])*
         pub fn $name(&mut self, values: &[$number]) {
             const SIZE: usize = size_of::<$number>();
-            let mut block = [0; BLOCK];
-            for values in values.chunks(BLOCK / SIZE) {
-                for (bytes, value) in block.chunks_exact_mut(SIZE).zip(values) {
+            let mut part = [0; PART];
+            for values in values.chunks(PART / SIZE) {
+                for (bytes, value) in part.chunks_exact_mut(SIZE).zip(values) {
                     bytes.copy_from_slice(&value.to_le_bytes());
                 }
-                self.stream.write(&block[..values.len() * SIZE]);
+                self.stream.write(&part[..values.len() * SIZE]);
             }
         }
     };
@@ -46,9 +48,7 @@ macro_rules! write_slice {
 impl StateHasher {
     /// An empty hasher.
     pub fn new() -> StateHasher {
-        StateHasher {
-            stream: XxHash64::with_seed(0),
-        }
+        StateHasher { stream: XxHash64::with_seed(0) }
     }
 
     /// Feeds one number.
@@ -116,12 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn a_column_longer_than_a_block_hashes_like_its_bytes() {
+    fn a_column_longer_than_a_part_hashes_like_its_bytes() {
         let column: Vec<u32> = (0..1_000).map(|i| i * 2_654_435).collect();
-        let bytes: Vec<u8> = column
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
+        let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();
         let (mut by_column, mut by_bytes) = (StateHasher::new(), StateHasher::new());
         by_column.write_u32s(&column);
         by_bytes.write_bytes(&bytes);

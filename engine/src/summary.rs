@@ -13,8 +13,8 @@ use crate::report::TickReport;
 /// The version of the JSON form of [`Summary`]; raised when a field changes its meaning or goes.
 pub const SUMMARY_SCHEMA: u32 = 1;
 
-/// The figures of a run. Prints as a table; serialises to JSON with times as whole nanoseconds in fields that end in
-/// `_ns`.
+/// The figures of a run. Prints as a table; serialises to JSON with times as whole nanoseconds in
+/// fields that end in `_ns`.
 ///
 /// ```
 /// # use voxtick_engine::Simulation;
@@ -49,13 +49,10 @@ pub struct Summary {
     pub wall: Percentiles,
     /// Times from the start of one tick to the start of the next.
     pub gap: Percentiles,
-    /// How many gaps were longer than `tick_length`.
+    /// How many gaps were longer than `tick_length` by more than 1 %.
     pub overrun_ticks: u64,
     /// By how much they were longer, in all.
-    #[serde(
-        rename = "overrun_total_ns",
-        serialize_with = "crate::json::nanoseconds"
-    )]
+    #[serde(rename = "overrun_total_ns", serialize_with = "crate::json::nanoseconds")]
     pub overrun_total: Duration,
     /// Start times given up, see [`MissedTicks`](crate::MissedTicks).
     pub missed: u64,
@@ -79,10 +76,7 @@ pub struct EngineSummary {
     #[serde(rename = "total_ns", serialize_with = "crate::json::nanoseconds")]
     pub total: Duration,
     /// The part of `total` that went into state hashes.
-    #[serde(
-        rename = "hashing_total_ns",
-        serialize_with = "crate::json::nanoseconds"
-    )]
+    #[serde(rename = "hashing_total_ns", serialize_with = "crate::json::nanoseconds")]
     pub hashing_total: Duration,
     /// `total` as a part of the wall time of all ticks, from 0 to 1.
     pub tick_share: f64,
@@ -101,14 +95,12 @@ pub struct StageSummary {
     #[serde(rename = "total_ns", serialize_with = "crate::json::nanoseconds")]
     pub total: Duration,
     /// CPU time of the tick's thread in all ticks; `None` where the system does not tell.
-    #[serde(
-        rename = "cpu_total_ns",
-        serialize_with = "crate::json::optional_nanoseconds"
-    )]
+    #[serde(rename = "cpu_total_ns", serialize_with = "crate::json::optional_nanoseconds")]
     pub cpu_total: Option<Duration>,
     /// `total` as a part of the wall time of all ticks, from 0 to 1.
     pub tick_share: f64,
-    /// Mean wall time as a part of the tick length: above 1 the stage alone is too slow for the rate.
+    /// Mean wall time as a part of the tick length: above 1 the stage alone is too slow for the
+    /// rate.
     pub budget_share: f64,
     /// Items in all ticks.
     pub items: u64,
@@ -180,10 +172,7 @@ impl Summary {
         let totals = &history.totals;
         let elapsed = totals.last_end.saturating_sub(totals.first_start);
         let shares = |total: Duration| {
-            (
-                part(total, totals.wall_total),
-                part(total, conditions.tick_length) / totals.ticks.max(1) as f64,
-            )
+            (part(total, totals.wall_total), part(total, conditions.tick_length) / totals.ticks.max(1) as f64)
         };
         let (tick_share, budget_share) = shares(totals.engine_total);
         Summary {
@@ -267,14 +256,7 @@ impl Percentiles {
         let (&min, &max) = (times.first()?, times.last()?);
         // The smallest time that so many per cent of all times do not exceed.
         let at = |per_cent: usize| times[(times.len() * per_cent).div_ceil(100).max(1) - 1];
-        Some(Percentiles {
-            count: times.len() as u64,
-            min,
-            median: at(50),
-            p95: at(95),
-            p99: at(99),
-            max,
-        })
+        Some(Percentiles { count: times.len() as u64, min, median: at(50), p95: at(95), p99: at(99), max })
     }
 
     /// How the times of a histogram are spread, to three significant digits.
@@ -282,7 +264,8 @@ impl Percentiles {
         if histogram.is_empty() {
             return Percentiles::default();
         }
-        // A histogram answers with the upper end of a bucket, which may lie beyond the longest time.
+        // A histogram answers with the upper end of a bucket, which may lie beyond the longest
+        // time.
         let at = |value: u64| Duration::from_nanos(value.min(histogram.max()));
         Percentiles {
             count: histogram.len(),
@@ -296,11 +279,7 @@ impl Percentiles {
 }
 
 fn part(duration: Duration, whole: Duration) -> f64 {
-    if whole.is_zero() {
-        0.0
-    } else {
-        duration.as_secs_f64() / whole.as_secs_f64()
-    }
+    if whole.is_zero() { 0.0 } else { duration.as_secs_f64() / whole.as_secs_f64() }
 }
 
 #[cfg(test)]
@@ -311,14 +290,8 @@ mod tests {
     fn percentiles_are_times_that_occurred() {
         let times = (1..=200).rev().map(Duration::from_millis).collect();
         let percentiles = Percentiles::of(times).unwrap();
-        let millis = [
-            percentiles.min,
-            percentiles.median,
-            percentiles.p95,
-            percentiles.p99,
-            percentiles.max,
-        ]
-        .map(|time| time.as_millis());
+        let millis = [percentiles.min, percentiles.median, percentiles.p95, percentiles.p99, percentiles.max]
+            .map(|time| time.as_millis());
         assert_eq!(millis, [1, 100, 190, 198, 200]);
         let one = Percentiles::of(vec![Duration::from_millis(3)]).unwrap();
         assert_eq!(
@@ -332,16 +305,8 @@ mod tests {
     fn a_histogram_gives_the_same_figures_to_three_digits() {
         let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
         let times: Vec<_> = (0..5_000_u64).map(|i| 40_000 + i * i % 900_001).collect();
-        times
-            .iter()
-            .for_each(|&time| histogram.saturating_record(time));
-        let exact = Percentiles::of(
-            times
-                .iter()
-                .map(|&time| Duration::from_nanos(time))
-                .collect(),
-        )
-        .unwrap();
+        times.iter().for_each(|&time| histogram.saturating_record(time));
+        let exact = Percentiles::of(times.iter().map(|&time| Duration::from_nanos(time)).collect()).unwrap();
         let rough = Percentiles::in_histogram(&histogram);
         for (exact, rough) in [
             (exact.min, rough.min),

@@ -1,4 +1,5 @@
-//! The wrapper around every system: it times the system, notes its share of the meter, and catches what goes wrong in it.
+//! The wrapper around every system: it times the system, notes its share of the meter, and catches
+//! what goes wrong in it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -26,7 +27,8 @@ pub(crate) struct Timed {
     shared: Arc<Shared>,
 }
 
-/// What one system did in its last run. Written by the system's wrapper, read by the engine after the stage.
+/// What one system did in its last run. Written by the system's wrapper, read by the engine after
+/// the stage.
 #[derive(Debug)]
 pub(crate) struct SystemCells {
     pub(crate) name: &'static str,
@@ -79,13 +81,7 @@ impl SystemCells {
 
     /// Empties the cells before a stage runs, so that a system that does not run reports nothing.
     pub(crate) fn clear(&self) {
-        for cell in [
-            &self.start,
-            &self.wall,
-            &self.items,
-            &self.bytes,
-            &self.calls,
-        ] {
+        for cell in [&self.start, &self.wall, &self.items, &self.bytes, &self.calls] {
             cell.store(0, Relaxed);
         }
     }
@@ -106,10 +102,7 @@ impl Shared {
         if !self.has_failed.load(Relaxed) {
             return None;
         }
-        self.failure
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn fail(&self, failure: Failure) {
@@ -138,13 +131,7 @@ impl<S: System<In = (), Out = ()>> Adapt<S> for Timed {
         let outcome = catch_unwind(AssertUnwindSafe(|| run_system(input)));
         let end = shared.clock.now();
 
-        let failed = |kind, message| {
-            shared.fail(Failure {
-                system: cells.name,
-                kind,
-                message,
-            })
-        };
+        let failed = |kind, message| shared.fail(Failure { system: cells.name, kind, message });
         match outcome {
             Ok(Ok(())) => {
                 cells.start.store(start, Relaxed);
@@ -155,10 +142,15 @@ impl<S: System<In = (), Out = ()>> Adapt<S> for Timed {
             }
             Ok(Err(RunSystemError::Skipped(_))) => {}
             Ok(Err(RunSystemError::Failed(error))) => {
-                failed(FailureKind::NotRun, error.to_string())
+                failed(FailureKind::NotRun, first_line(&error.to_string()))
             }
             Err(panic) => failed(FailureKind::Panicked, panic_message(&*panic)),
         }
         Ok(())
     }
+}
+
+/// What went wrong, without the advice on ECS types that follows it.
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().to_owned()
 }

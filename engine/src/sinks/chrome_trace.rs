@@ -19,16 +19,19 @@ use crate::summary::Summary;
 pub enum TraceWindow {
     /// The last so many ticks of the run.
     Last(usize),
-    /// Ticks whose wall time is longer than this: the latest of them if they are too many for the file.
+    /// Ticks whose wall time is longer than this: the latest of them if they are too many for the
+    /// file.
     LongerThan(Duration),
 }
 
-/// Writes a window of ticks as a Chrome trace when the run ends; open it at <https://ui.perfetto.dev>.
+/// Writes a window of ticks as a Chrome trace when the run ends; open it at
+/// <https://ui.perfetto.dev>.
 ///
-/// Ticks, stages and systems are complete events (`"ph": "X"`), each inside the one it belongs to. Times are in
-/// microseconds since the simulation was built, exact to the nanosecond. An event's `args` hold items, bytes, counts and
-/// CPU time. The file is kept below 48 MB, since viewers fail on larger ones: of a longer window the oldest ticks are
-/// left out, and `otherData` tells how many.
+/// Ticks, stages and systems are complete events (`"ph": "X"`), each inside the one it belongs to.
+/// Times are in microseconds since the simulation was built, exact to the nanosecond. An event's
+/// `args` hold items, bytes, counts and CPU time. The file is kept below 48 MB, since viewers fail
+/// on larger ones: of a longer window the oldest ticks are left out, and `otherData` tells how
+/// many.
 ///
 /// ```
 /// # use voxtick_engine::{ChromeTraceSink, Simulation, TraceWindow};
@@ -69,23 +72,14 @@ struct Event<'a> {
 }
 
 impl ChromeTraceSink {
-    /// Writes to a file, in place of one that is there. The file is created at once and filled when the run ends.
+    /// Writes to a file, in place of one that is there. The file is created at once and filled when
+    /// the run ends.
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn create(
-        path: impl AsRef<Path>,
-        window: TraceWindow,
-    ) -> Result<ChromeTraceSink, SinkError> {
+    pub fn create(path: impl AsRef<Path>, window: TraceWindow) -> Result<ChromeTraceSink, SinkError> {
         let output = Output::create(path.as_ref())?;
-        Ok(ChromeTraceSink {
-            output,
-            window,
-            limit: LIMIT,
-            ticks: VecDeque::new(),
-            bytes: 0,
-            left_out: 0,
-        })
+        Ok(ChromeTraceSink { output, window, limit: LIMIT, ticks: VecDeque::new(), bytes: 0, left_out: 0 })
     }
 
     fn forget_oldest(&mut self) {
@@ -134,8 +128,7 @@ impl Sink for ChromeTraceSink {
             "seed": summary.seed,
         });
         let ticks = &self.ticks;
-        self.output
-            .write(|writer| write_trace(writer, &other, ticks))?;
+        self.output.write(|writer| write_trace(writer, &other, ticks))?;
         self.output.flush()
     }
 }
@@ -145,38 +138,23 @@ fn write_trace(
     other: &serde_json::Value,
     ticks: &VecDeque<String>,
 ) -> io::Result<()> {
-    writeln!(
-        writer,
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{other},\"traceEvents\":["
-    )?;
+    writeln!(writer, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{other},\"traceEvents\":[")?;
     let named = |kind: &str, name: &str| json!({ "name": kind, "ph": "M", "pid": 1, "tid": 1, "args": { "name": name } });
-    write!(
-        writer,
-        "{},\n{}",
-        named("process_name", "voxtick"),
-        named("thread_name", "tick")
-    )?;
+    let [process, thread] = [named("process_name", "voxtick"), named("thread_name", "tick")];
+    write!(writer, "{process},\n{thread}")?;
     for events in ticks {
         write!(writer, ",\n{events}")?;
     }
     writeln!(writer, "\n]}}")
 }
 
-/// The events of a tick, as JSON objects with a comma between them: the tick, then each stage and its systems.
+/// The events of a tick, as JSON objects with a comma between them: the tick, then each stage and
+/// its systems.
 fn events_of(report: &TickReport) -> serde_json::Result<String> {
     let mut text = String::new();
     let mut add = |name: &str, cat, start: Duration, length: Duration, args| {
         let [ts, dur] = [start, length].map(|time| nanoseconds(time) as f64 / 1e3);
-        let event = Event {
-            name,
-            cat,
-            ph: "X",
-            pid: 1,
-            tid: 1,
-            ts,
-            dur,
-            args,
-        };
+        let event = Event { name, cat, ph: "X", pid: 1, tid: 1, ts, dur, args };
         if !text.is_empty() {
             text.push_str(",\n");
         }
@@ -186,20 +164,12 @@ fn events_of(report: &TickReport) -> serde_json::Result<String> {
 
     let inside = report.wall.saturating_sub(report.recording);
     let [gap, overrun, engine] = [report.gap, report.overrun, report.engine].map(nanoseconds);
-    let args =
-        json!({ "tick": report.tick, "gap_ns": gap, "overrun_ns": overrun, "engine_ns": engine });
-    add(
-        &format!("tick {}", report.tick),
-        "tick",
-        report.start,
-        inside,
-        args,
-    )?;
+    let args = json!({ "tick": report.tick, "gap_ns": gap, "overrun_ns": overrun, "engine_ns": engine });
+    add(&format!("tick {}", report.tick), "tick", report.start, inside, args)?;
     for stage in &report.stages {
         let counts: BTreeMap<_, _> = stage.counts.iter().copied().collect();
         let cpu = stage.cpu.map(nanoseconds);
-        let args =
-            json!({ "items": stage.items, "bytes": stage.bytes, "cpu_ns": cpu, "counts": counts });
+        let args = json!({ "items": stage.items, "bytes": stage.bytes, "cpu_ns": cpu, "counts": counts });
         add(stage.name, "stage", stage.start, stage.wall, args)?;
         for system in stage.systems.iter().filter(|system| system.calls > 0) {
             let args = json!({ "items": system.items, "bytes": system.bytes });
@@ -221,11 +191,7 @@ mod tests {
         sink.limit = 2_000;
         let simulation = crate::Simulation::builder().threads(1).build().unwrap();
         for tick in 0..100 {
-            sink.tick(&TickReport {
-                tick,
-                ..TickReport::default()
-            })
-            .unwrap();
+            sink.tick(&TickReport { tick, ..TickReport::default() }).unwrap();
         }
         sink.finish(&simulation.summary()).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -233,10 +199,7 @@ mod tests {
         let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let kept = trace["otherData"]["ticks"].as_u64().unwrap();
-        assert_eq!(
-            trace["otherData"]["ticks_left_out"].as_u64().unwrap(),
-            100 - kept
-        );
+        assert_eq!(trace["otherData"]["ticks_left_out"].as_u64().unwrap(), 100 - kept);
         assert_eq!(events.last().unwrap()["name"], "tick 99");
         assert_eq!(events.len() as u64, kept + 2);
     }

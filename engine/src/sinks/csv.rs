@@ -11,10 +11,10 @@ use crate::summary::Summary;
 
 /// Writes one row a tick, for spreadsheets and data frames; the first row names the columns.
 ///
-/// The columns are `tick`, `wall_ns`, `gap_ns`, `overrun_ns`, `missed`, `engine_ns`, `hash` (16 hexadecimal digits, or
-/// empty), and for each stage `<stage>_wall_ns`, `<stage>_cpu_ns` (empty where the system does not tell),
-/// `<stage>_items`, `<stage>_bytes` and `<stage>_calls`. Systems and counts are left to [`JsonLinesSink`]. Without a
-/// tick the file stays empty.
+/// The columns are `tick`, `wall_ns`, `gap_ns`, `overrun_ns`, `missed`, `engine_ns`, `hash` (16
+/// hexadecimal digits, or empty), and for each stage `<stage>_wall_ns`, `<stage>_cpu_ns` (empty
+/// where the system does not tell), `<stage>_items`, `<stage>_bytes` and `<stage>_calls`. Systems
+/// and counts are left to [`JsonLinesSink`]. Without a tick the file stays empty.
 ///
 /// [`JsonLinesSink`]: crate::JsonLinesSink
 pub struct CsvSink {
@@ -28,18 +28,12 @@ impl CsvSink {
     /// # Errors
     /// The file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<CsvSink, SinkError> {
-        Ok(CsvSink {
-            output: Output::create(path.as_ref())?,
-            has_header: false,
-        })
+        Ok(CsvSink { output: Output::create(path.as_ref())?, has_header: false })
     }
 
     /// Writes to anything. The name appears in messages.
     pub fn new(name: impl Into<String>, writer: impl Write + Send + 'static) -> CsvSink {
-        CsvSink {
-            output: Output::new(name.into(), writer),
-            has_header: false,
-        }
+        CsvSink { output: Output::new(name.into(), writer), has_header: false }
     }
 }
 
@@ -61,10 +55,7 @@ impl Sink for CsvSink {
 }
 
 fn header(writer: &mut dyn Write, report: &TickReport) -> io::Result<()> {
-    write!(
-        writer,
-        "tick,wall_ns,gap_ns,overrun_ns,missed,engine_ns,hash"
-    )?;
+    write!(writer, "tick,wall_ns,gap_ns,overrun_ns,missed,engine_ns,hash")?;
     for stage in &report.stages {
         for figure in ["wall_ns", "cpu_ns", "items", "bytes", "calls"] {
             write!(writer, ",{}", field(&format!("{}_{figure}", stage.name)))?;

@@ -10,13 +10,14 @@ use super::{Sink, SinkError};
 use crate::report::TickReport;
 use crate::summary::Summary;
 
-/// The version of the lines that [`JsonLinesSink`] writes; raised when a field changes its meaning or goes. New fields
-/// may come without a new version.
+/// The version of the lines that [`JsonLinesSink`] writes; raised when a field changes its meaning
+/// or goes. New fields may come without a new version.
 pub const JSON_LINES_SCHEMA: u32 = 1;
 
 /// Writes one JSON object a line: a header, then one for each tick, then the summary.
 ///
-/// Every object has a `kind`. Times are whole nanoseconds in fields ending in `_ns`; hashes are 16 hexadecimal digits.
+/// Every object has a `kind`. Times are whole nanoseconds in fields ending in `_ns`; hashes are 16
+/// hexadecimal digits.
 ///
 /// | kind | fields |
 /// |---|---|
@@ -24,9 +25,10 @@ pub const JSON_LINES_SCHEMA: u32 = 1;
 /// | `tick` | the fields of [`TickReport`]: `tick`, `start_ns`, `wall_ns`, `gap_ns`, `overrun_ns`, `missed`, `engine_ns`, `recording_ns`, `hashing_ns`, `hash` (or null), `hashes` (object by plugin), `stages` |
 /// | `summary` | the fields of [`Summary`] |
 ///
-/// An entry of `stages` has `name`, `start_ns`, `wall_ns`, `cpu_ns` (or null), `items`, `bytes`, `calls`, `counts`
-/// (object by name) and `systems`; an entry of those has `name`, `start_ns`, `wall_ns`, `items`, `bytes` and `calls`.
-/// A file without a `summary` line ended early. Lines reach the file within about a second.
+/// An entry of `stages` has `name`, `start_ns`, `wall_ns`, `cpu_ns` (or null), `items`, `bytes`,
+/// `calls`, `counts` (object by name) and `systems`; an entry of those has `name`, `start_ns`,
+/// `wall_ns`, `items`, `bytes` and `calls`. A file without a `summary` line ended early. Lines
+/// reach the file within about a second.
 ///
 /// ```
 /// # use voxtick_engine::{JsonLinesSink, Simulation};
@@ -36,7 +38,10 @@ pub const JSON_LINES_SCHEMA: u32 = 1;
 /// simulation.run(3)?;
 /// simulation.finish();
 /// let text = std::fs::read_to_string(&path)?;
-/// let kinds: Vec<_> = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].clone()).collect();
+/// let kinds: Vec<_> = text
+///     .lines()
+///     .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].clone())
+///     .collect();
 /// assert_eq!(kinds, ["header", "tick", "tick", "tick", "summary"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -68,10 +73,7 @@ impl JsonLinesSink {
     }
 
     fn to(output: Output) -> JsonLinesSink {
-        JsonLinesSink {
-            output,
-            has_header: false,
-        }
+        JsonLinesSink { output, has_header: false }
     }
 
     fn line(&mut self, line: &Line<'_>) -> Result<(), SinkError> {
@@ -86,10 +88,7 @@ impl JsonLinesSink {
             return Ok(());
         }
         let producer = concat!("voxtick-engine ", env!("CARGO_PKG_VERSION"));
-        self.line(&Line::Header {
-            schema: JSON_LINES_SCHEMA,
-            producer,
-        })
+        self.line(&Line::Header { schema: JSON_LINES_SCHEMA, producer })
     }
 }
 

@@ -22,19 +22,12 @@ impl Output {
     pub(super) fn create(path: &Path) -> Result<Output, SinkError> {
         match File::create(path) {
             Ok(file) => Ok(Output::new(path.display().to_string(), file)),
-            Err(reason) => Err(SinkError::Create {
-                path: path.to_owned(),
-                reason,
-            }),
+            Err(reason) => Err(SinkError::Create { path: path.to_owned(), reason }),
         }
     }
 
     pub(super) fn new(name: String, writer: impl Write + Send + 'static) -> Output {
-        Output {
-            name,
-            writer: BufWriter::with_capacity(1 << 16, Box::new(writer)),
-            flushed: Instant::now(),
-        }
+        Output { name, writer: BufWriter::with_capacity(1 << 16, Box::new(writer)), flushed: Instant::now() }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -48,11 +41,7 @@ impl Output {
     ) -> Result<(), SinkError> {
         let outcome = write(&mut self.writer);
         self.check(outcome)?;
-        if self.flushed.elapsed() >= FLUSH_AFTER {
-            self.flush()
-        } else {
-            Ok(())
-        }
+        if self.flushed.elapsed() >= FLUSH_AFTER { self.flush() } else { Ok(()) }
     }
 
     /// Brings all bytes to their place.
@@ -63,9 +52,6 @@ impl Output {
     }
 
     fn check(&self, outcome: io::Result<()>) -> Result<(), SinkError> {
-        outcome.map_err(|reason| SinkError::Write {
-            target: self.name.clone(),
-            reason,
-        })
+        outcome.map_err(|reason| SinkError::Write { target: self.name.clone(), reason })
     }
 }

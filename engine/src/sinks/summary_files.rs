@@ -19,11 +19,7 @@ pub struct SummarySink {
 impl SummarySink {
     /// Writes nothing yet: name at least one file.
     pub fn new() -> SummarySink {
-        SummarySink {
-            name: "summary".to_owned(),
-            json: None,
-            table: None,
-        }
+        SummarySink { name: "summary".to_owned(), json: None, table: None }
     }
 
     /// Writes the JSON object to a file, in place of one that is there.

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
 use super::{Percentiles, Summary};
 
@@ -16,17 +16,13 @@ impl Display for Summary {
             time(self.elapsed),
             self.ticks_per_second,
             self.threads,
-            if self.threads == 1 {
-                "thread"
-            } else {
-                "threads"
-            },
+            if self.threads == 1 { "thread" } else { "threads" },
             self.seed,
         )?;
         writeln!(f, "{}", self.table())?;
         write!(
             f,
-            "budget: {} a tick; {} of {} gaps longer, by {} in all",
+            "budget: {} a tick; {} of {} gaps more than 1 % longer, by {} in all",
             time(self.tick_length),
             grouped(self.overrun_ticks),
             grouped(self.gap.count),
@@ -48,26 +44,23 @@ impl Display for Summary {
     }
 }
 
-const HEADER: [&str; 10] = [
-    "stage", "min", "median", "p95", "p99", "max", "cpu", "items", "ns/item", "budget",
-];
+const HEADER: [&str; 10] =
+    ["stage", "min", "median", "p95", "p99", "max", "cpu/tick", "items/tick", "ns/item", "budget"];
+
+/// A line under the header and no others.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 impl Summary {
     fn table(&self) -> Table {
+        let ticks = self.ticks.max(1) as f64;
         let mut table = Table::new();
-        table
-            .load_style(presets::UTF8_HORIZONTAL_ONLY)
-            .set_header(HEADER);
+        table.load_style(STYLE).set_header(HEADER);
         for stage in &self.stages {
-            let cpu = stage
-                .cpu_total
-                .map(|total| time(total / u32::try_from(self.ticks.max(1)).unwrap_or(u32::MAX)));
-            let per_item = stage
-                .nanoseconds_per_item
-                .map(|nanoseconds| format!("{nanoseconds:.2}"));
+            let cpu = stage.cpu_total.map(|total| time(total.div_f64(ticks)));
+            let per_item = stage.nanoseconds_per_item.map(|nanoseconds| format!("{nanoseconds:.2}"));
             let figures = [
                 cpu,
-                Some(grouped(stage.items)),
+                Some(grouped((stage.items as f64 / ticks).round() as u64)),
                 per_item,
                 Some(per_cent(stage.budget_share)),
             ];
@@ -78,21 +71,10 @@ impl Summary {
             &self.engine.wall,
             [None, None, None, Some(per_cent(self.engine.budget_share))],
         ));
-        let whole: f64 = self
-            .stages
-            .iter()
-            .map(|stage| stage.budget_share)
-            .sum::<f64>()
-            + self.engine.budget_share;
-        table.add_row(row(
-            "tick",
-            &self.wall,
-            [None, None, None, Some(per_cent(whole))],
-        ));
-        table
-            .column_iter_mut()
-            .skip(1)
-            .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+        let whole: f64 =
+            self.stages.iter().map(|stage| stage.budget_share).sum::<f64>() + self.engine.budget_share;
+        table.add_row(row("tick", &self.wall, [None, None, None, Some(per_cent(whole))]));
+        table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
         table
     }
 }
@@ -106,7 +88,8 @@ fn row(name: &str, wall: &Percentiles, figures: [Option<String>; 4]) -> Vec<Stri
 }
 
 fn per_cent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let per_cent = share * 100.0;
+    if per_cent < 1.0 { format!("{per_cent:.2} %") } else { format!("{per_cent:.1} %") }
 }
 
 /// A time with three significant digits and the unit that suits it.
@@ -136,11 +119,7 @@ fn grouped(number: u64) -> String {
     if first > 0 {
         groups.push(&digits[..first]);
     }
-    groups.extend(
-        (first..digits.len())
-            .step_by(3)
-            .map(|at| &digits[at..at + 3]),
-    );
+    groups.extend((first..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
     groups.join(",")
 }
 
@@ -152,12 +131,7 @@ mod tests {
     fn times_have_three_digits_and_a_unit() {
         let texts = [0, 999, 1_234, 56_789, 789_012, 4_500_000, 61_000_000_000]
             .map(|n| time(Duration::from_nanos(n)));
-        assert_eq!(
-            texts,
-            [
-                "0 ns", "999 ns", "1.23 µs", "56.8 µs", "789 µs", "4.50 ms", "61.0 s"
-            ]
-        );
+        assert_eq!(texts, ["0 ns", "999 ns", "1.23 µs", "56.8 µs", "789 µs", "4.50 ms", "61.0 s"]);
     }
 
     #[test]

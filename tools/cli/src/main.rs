@@ -1,2 +1,24 @@
-//! voxtick
-fn main() {}
+//! The `voxtick` command line: runs scenarios, inspects worlds, measures.
+
+mod arguments;
+mod measure;
+mod outcome;
+mod progress;
+mod run;
+mod tables;
+mod world;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command, WorldCommand};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    outcome::conclude(match &arguments.command {
+        Command::Run(run) => run::run(run),
+        Command::World(WorldCommand::Info(info)) => world::info::run(info),
+        Command::Measure(measure) => measure::run(measure),
+    })
+}

@@ -163,7 +163,8 @@ impl BlockStates {
     ///
     /// Old names (Minecraft Java 1.13 onward): `grass` is `short_grass`, `grass_path` is `dirt_path`, `sign` and
     /// `wall_sign` are those of oak, `chain` is `iron_chain`, a `cauldron` with a `level` above 0 is a
-    /// `water_cauldron`, and the `true` and `false` of walls are `low` and `none`.
+    /// `water_cauldron`, the `facing` of a `jigsaw` is an `orientation`, and the `true` and `false` of walls are `low`
+    /// and `none`.
     ///
     /// # Errors
     /// If the table holds as many unknown states, or as much text of them, as it is allowed to.
@@ -321,6 +322,19 @@ impl BlockStates {
     #[must_use]
     pub fn motion(&self, id: StateId) -> MotionClass {
         self.facts(id).motion
+    }
+
+    /// Whether the state stops motion in the sense of the game's heightmaps, which is a rule of its own and not the
+    /// question whether it has collision boxes.
+    #[must_use]
+    pub fn blocks_motion(&self, id: StateId) -> bool {
+        self.facts(id).has(FactRow::BLOCKS_MOTION)
+    }
+
+    /// Whether the state is a tree's leaves, which one of the heightmaps leaves out.
+    #[must_use]
+    pub fn is_leaves(&self, id: StateId) -> bool {
+        self.facts(id).has(FactRow::LEAVES)
     }
 
     /// A hash of the state's name and properties: the same in every process and every game version, whatever the id.

@@ -79,7 +79,7 @@ impl Names {
 
     pub(super) fn lookup(&self, name: &str, properties: &[(&str, &str)]) -> Option<StateId> {
         let path = renames::current_name(path_of(name)?);
-        let (path, properties) = renames::current_cauldron(path, properties);
+        let (path, properties) = renames::current_properties(path, properties);
         let block = self.block_by_name(path)?;
         let mut offset = block.default_offset;
         for (name, value) in properties {

@@ -18,14 +18,25 @@ pub(super) fn current_name(path: &str) -> &str {
     }
 }
 
-/// Before 1.17 one block was both the empty and the filled cauldron.
-pub(super) fn current_cauldron<'a>(
+/// Today's block and properties of the two blocks whose properties have changed their meaning.
+pub(super) fn current_properties<'a>(
     path: &'a str,
     properties: &'a [(&'a str, &'a str)],
 ) -> (&'a str, &'a [(&'a str, &'a str)]) {
     match (path, properties) {
+        // Before 1.17 one block was both the empty and the filled cauldron.
         ("cauldron", [("level", "0")]) => (path, &[]),
         ("cauldron", [("level", _)]) => ("water_cauldron", properties),
+        // Before 1.16 a jigsaw had no direction for its upper side.
+        ("jigsaw", [("facing", facing)]) => match *facing {
+            "north" => (path, &[("orientation", "north_up")]),
+            "south" => (path, &[("orientation", "south_up")]),
+            "west" => (path, &[("orientation", "west_up")]),
+            "east" => (path, &[("orientation", "east_up")]),
+            "up" => (path, &[("orientation", "up_north")]),
+            "down" => (path, &[("orientation", "down_south")]),
+            _ => (path, properties),
+        },
         _ => (path, properties),
     }
 }

@@ -229,6 +229,8 @@ fn names_of_earlier_versions_are_understood() {
         ),
         ("cauldron[level=2]", "water_cauldron[level=2]"),
         ("cauldron[level=0]", "cauldron"),
+        ("jigsaw[facing=up]", "jigsaw[orientation=up_north]"),
+        ("jigsaw[facing=east]", "jigsaw[orientation=east_up]"),
     ] {
         assert_eq!(states.parse(old), Ok(state(&states, new)), "{old}");
     }

@@ -1,0 +1,58 @@
+//! Biomes of a section: names in a palette, one index for every 4 x 4 x 4 blocks.
+
+use super::error::DecodeSectionError;
+use super::packed::{unpack, width};
+use crate::nbt::{Nbt, Tag};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+use voxtick_worlds::{BIOME_CELLS, BiomeSection};
+
+/// Most names that are kept for sharing; a file that names more is no real one, and is read without sharing.
+const SHARED_LIMIT: usize = 4096;
+
+/// Biome names met so far, so that all sections share the text of one name.
+#[derive(Debug, Default)]
+pub(super) struct BiomeNames(FxHashSet<Arc<str>>);
+
+impl BiomeNames {
+    fn share(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(name) {
+            return known.clone();
+        }
+        let name: Arc<str> = name.into();
+        if self.0.len() < SHARED_LIMIT {
+            self.0.insert(name.clone());
+        }
+        name
+    }
+
+    /// Reads the `biomes` of a section.
+    pub(super) fn read(&mut self, biomes: Nbt<'_>) -> Result<BiomeSection, DecodeSectionError> {
+        const FIELD: &str = "biomes.palette";
+        let list = biomes.field("palette").ok_or(DecodeSectionError::Field { field: FIELD })?;
+        let entries = list.element_count().ok_or(DecodeSectionError::Field { field: FIELD })?;
+        if entries == 0 || entries > BIOME_CELLS {
+            return Err(DecodeSectionError::PaletteSize { field: FIELD, entries, limit: BIOME_CELLS });
+        }
+        if list.element_tag() != Tag::String {
+            return Err(DecodeSectionError::PaletteEntry { field: FIELD, entry: 0 });
+        }
+        let mut palette = Vec::with_capacity(entries);
+        for (entry, item) in list.items().enumerate() {
+            let name = item.text().ok_or(DecodeSectionError::PaletteEntry { field: FIELD, entry })?;
+            palette.push(self.share(&name));
+        }
+        if entries == 1 {
+            return Ok(BiomeSection::new(palette, None)?);
+        }
+        let longs = biomes
+            .field("data")
+            .and_then(|data| data.long_array())
+            .ok_or(DecodeSectionError::Field { field: "biomes.data" })?;
+        let mut cells = [0; BIOME_CELLS];
+        let bits = width("biomes.data", longs.len(), BIOME_CELLS, entries, 1, false)?;
+        unpack(longs, bits, false, &mut cells);
+        // An index that does not fit a byte is beyond any palette of at most 64 entries.
+        Ok(BiomeSection::new(palette, Some(cells.map(|cell| cell.min(u16::from(u8::MAX)) as u8)))?)
+    }
+}

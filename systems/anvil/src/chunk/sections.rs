@@ -1,0 +1,124 @@
+//! Sections: block states, biomes and light of 16 x 16 x 16 blocks.
+
+use super::biomes::BiomeNames;
+use super::decode::Notice;
+use super::error::DecodeSectionError;
+use super::layout::Layout;
+use super::packed::{bits_for, unpack, width};
+use super::palette::read_palette;
+use crate::nbt::Nbt;
+use voxtick_worlds::{BiomeSection, BlockStates, LightLevels, NIBBLE_BYTES, SECTION_CELLS, Section, StateId};
+
+/// The fewest bits that the game gives an index into a palette of block states.
+pub(super) const LEAST_BITS: u32 = 4;
+
+/// The fields of a section, found in one pass.
+#[derive(Default)]
+pub(super) struct SectionFields<'a> {
+    pub(super) y: Option<i64>,
+    pub(super) palette: Option<Nbt<'a>>,
+    data: Option<Nbt<'a>>,
+    biomes: Option<Nbt<'a>>,
+    block_light: Option<Nbt<'a>>,
+    sky_light: Option<Nbt<'a>>,
+}
+
+/// Memory that reading sections uses again and again.
+pub(super) struct Scratch {
+    palette: Vec<StateId>,
+    indices: Box<[u16; SECTION_CELLS]>,
+    biome_names: BiomeNames,
+}
+
+impl Scratch {
+    pub(super) fn new() -> Scratch {
+        Scratch {
+            palette: Vec::new(),
+            indices: Box::new([0; SECTION_CELLS]),
+            biome_names: BiomeNames::default(),
+        }
+    }
+}
+
+impl<'a> SectionFields<'a> {
+    pub(super) fn of(section: Nbt<'a>) -> SectionFields<'a> {
+        let mut fields = SectionFields::default();
+        for (name, value) in section.fields() {
+            match name {
+                b"Y" => fields.y = value.integer(),
+                b"block_states" => {
+                    for (name, value) in value.fields() {
+                        match name {
+                            b"palette" => fields.palette = Some(value),
+                            b"data" => fields.data = Some(value),
+                            _ => {}
+                        }
+                    }
+                }
+                // Before 21w43a.
+                b"Palette" => fields.palette = Some(value),
+                b"BlockStates" => fields.data = Some(value),
+                b"biomes" => fields.biomes = Some(value),
+                b"BlockLight" => fields.block_light = Some(value),
+                b"SkyLight" => fields.sky_light = Some(value),
+                _ => {}
+            }
+        }
+        fields
+    }
+
+    /// The block states; `None` where the section has none, which is air.
+    pub(super) fn cells(
+        &self,
+        layout: &Layout<'_>,
+        states: &BlockStates,
+        scratch: &mut Scratch,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Option<Section>, DecodeSectionError> {
+        let (palette_field, data_field) = if layout.flat {
+            ("block_states.palette", "block_states.data")
+        } else {
+            ("Palette", "BlockStates")
+        };
+        let Some(palette) = self.palette else { return Ok(None) };
+        read_palette(palette_field, palette, states, &mut scratch.palette)?;
+        if let [only] = scratch.palette.as_slice() {
+            return Ok(Some(Section::uniform(*only)));
+        }
+        let longs = self
+            .data
+            .and_then(|data| data.long_array())
+            .ok_or(DecodeSectionError::Field { field: data_field })?;
+        let entries = scratch.palette.len();
+        let bits = width(data_field, longs.len(), SECTION_CELLS, entries, LEAST_BITS, layout.straddling)?;
+        if bits != bits_for(entries, LEAST_BITS) {
+            notices.push(Notice::UnusualWidth { bits });
+        }
+        unpack(longs, bits, layout.straddling, scratch.indices.as_mut_slice());
+        Ok(Some(Section::from_palette(&scratch.palette, &scratch.indices)?))
+    }
+
+    pub(super) fn biomes(&self, scratch: &mut Scratch) -> Result<Option<BiomeSection>, DecodeSectionError> {
+        self.biomes.map(|biomes| scratch.biome_names.read(biomes)).transpose()
+    }
+
+    pub(super) fn block_light(&self) -> Result<LightLevels, DecodeSectionError> {
+        light("BlockLight", self.block_light)
+    }
+
+    pub(super) fn sky_light(&self) -> Result<LightLevels, DecodeSectionError> {
+        light("SkyLight", self.sky_light)
+    }
+}
+
+fn light(field: &'static str, stored: Option<Nbt<'_>>) -> Result<LightLevels, DecodeSectionError> {
+    let Some(stored) = stored else { return Ok(LightLevels::Absent) };
+    let bytes = stored.byte_array().ok_or(DecodeSectionError::Field { field })?;
+    // Some tools write an empty array where there is nothing.
+    if bytes.is_empty() {
+        return Ok(LightLevels::Absent);
+    }
+    let nibbles: &[u8; NIBBLE_BYTES] =
+        bytes.try_into().map_err(|_| DecodeSectionError::LightLength { field, found: bytes.len() })?;
+    Ok(LightLevels::from_nibbles(nibbles))
+}

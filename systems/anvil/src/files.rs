@@ -1,0 +1,179 @@
+//! The few things that region storage asks of a file system.
+//!
+//! All reading and writing goes through [`Files`], so that tests can put a file system below a region that fails,
+//! shortens or stops at any chosen call.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Whether a file is opened for writing too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// An existing file, for reading only.
+    Read,
+    /// For reading and writing; created if it does not exist.
+    Write,
+}
+
+/// A file system, or what stands for one.
+pub trait Files: Send + Sync + fmt::Debug {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn StoredFile>>;
+
+    /// Gives a file another name at once, replacing the file that has it.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Whether there is a file with this name.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn exists(&self, path: &Path) -> io::Result<bool>;
+
+    /// Makes renames and removals within a folder durable.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn sync_folder(&self, path: &Path) -> io::Result<()>;
+}
+
+/// An open file that is read and written at given places, by any number of threads.
+pub trait StoredFile: Send + Sync + fmt::Debug {
+    /// How many bytes it has.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Reads at `offset` until `buffer` is full or the file ends; returns how many bytes were read.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Writes all of `bytes` at `offset`, growing the file as needed.
+    ///
+    /// # Errors
+    /// Those of the file system; an unknown part of the bytes may be written then.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Cuts or grows the file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn set_length(&self, length: u64) -> io::Result<()>;
+
+    /// Returns once all that was written will outlast a loss of power.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// The operating system's files.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OsFiles;
+
+impl Files for OsFiles {
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn StoredFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        if access == Access::Write {
+            options.write(true).create(true).truncate(false);
+        }
+        Ok(Box::new(OsFile(options.open(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        path.try_exists()
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        // Other systems cannot open a folder as a file, and make renames durable themselves.
+        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    }
+}
+
+#[derive(Debug)]
+struct OsFile(File);
+
+impl StoredFile for OsFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut read = 0;
+        while read < buffer.len() {
+            match read_some(&self.0, &mut buffer[read..], offset + read as u64) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut written = 0;
+        while written < bytes.len() {
+            match write_some(&self.0, &bytes[written..], offset + written as u64) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(more) => written += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+#[cfg(unix)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(unix)]
+fn write_some(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn write_some(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
+}

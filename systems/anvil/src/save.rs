@@ -1,0 +1,187 @@
+//! The folders of a save, and the region files in them.
+
+use crate::Limits;
+use crate::chunk::{ChunkDecoder, DecodeChunkError};
+use crate::region::{Region, StoredChunk, region_of_path};
+use std::io;
+use std::path::{Path, PathBuf};
+use voxtick_worlds::{BlockStates, Dimension, RegionPos};
+
+/// The three dimensions that every save has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SaveDimension {
+    /// The overworld.
+    Overworld,
+    /// The nether.
+    Nether,
+    /// The end.
+    End,
+}
+
+impl SaveDimension {
+    /// All three.
+    pub const ALL: [SaveDimension; 3] = [SaveDimension::Overworld, SaveDimension::Nether, SaveDimension::End];
+
+    /// The build range and sky that the game gives it (Minecraft Java 1.18 onward).
+    #[must_use]
+    pub fn dimension(self) -> Dimension {
+        match self {
+            SaveDimension::Overworld => Dimension::overworld(),
+            SaveDimension::Nether => Dimension::nether(),
+            SaveDimension::End => Dimension::end(),
+        }
+    }
+
+    /// Where its region files lie below the save's folder, the layout of Minecraft Java 26.1 first.
+    fn folders(self) -> [&'static str; 2] {
+        match self {
+            SaveDimension::Overworld => ["dimensions/minecraft/overworld/region", "region"],
+            SaveDimension::Nether => ["dimensions/minecraft/the_nether/region", "DIM-1/region"],
+            SaveDimension::End => ["dimensions/minecraft/the_end/region", "DIM1/region"],
+        }
+    }
+}
+
+/// The region files of one dimension of a save.
+///
+/// ```no_run
+/// use voxtick_anvil::{Save, save::SaveDimension};
+/// let save = Save::open("saves/New World", SaveDimension::Overworld)?;
+/// println!("{} regions", save.regions().len());
+/// # Ok::<(), voxtick_anvil::SaveError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Save {
+    folder: PathBuf,
+    dimension: SaveDimension,
+    regions: Vec<(RegionPos, PathBuf)>,
+}
+
+/// Why a path is no save.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// There is nothing at the path.
+    #[error("{} does not exist; give the folder of a save or a region file", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The path is neither a region file nor a folder with regions.
+    #[error("{} is no save: it has no folder `region` and is no region file with a chunk in it", path.display())]
+    NoSave {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The folder of regions has no region file in it.
+    #[error("{} holds no region file (r.X.Z.mca); the world is empty", path.display())]
+    Empty {
+        /// The folder of regions.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// What the file system said.
+        source: io::Error,
+    },
+}
+
+impl Save {
+    /// Finds the region files of a dimension.
+    ///
+    /// `path` is a save's folder, a folder of region files, or one region file.
+    ///
+    /// # Errors
+    /// [`SaveError`], which tells a missing path, a path that is no save and an empty world apart.
+    pub fn open(path: impl AsRef<Path>, dimension: SaveDimension) -> Result<Save, SaveError> {
+        let path = path.as_ref();
+        let failed = |source| SaveError::Io { path: path.to_path_buf(), source };
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(SaveError::Missing { path: path.to_path_buf() });
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if metadata.is_file() {
+            let position = region_of_file(path)?;
+            let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+            return Ok(Save { folder, dimension, regions: vec![(position, path.to_path_buf())] });
+        }
+        for folder in dimension.folders() {
+            let folder = path.join(folder);
+            if folder.is_dir() {
+                let regions = region_files(&folder)?;
+                if regions.is_empty() {
+                    return Err(SaveError::Empty { path: folder });
+                }
+                return Ok(Save { folder, dimension, regions });
+            }
+        }
+        let regions = region_files(path)?;
+        if regions.is_empty() {
+            return Err(SaveError::NoSave { path: path.to_path_buf() });
+        }
+        Ok(Save { folder: path.to_path_buf(), dimension, regions })
+    }
+
+    /// The folder of the region files.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Which dimension it is.
+    #[must_use]
+    pub fn dimension(&self) -> SaveDimension {
+        self.dimension
+    }
+
+    /// The regions and their files, in ascending order of position.
+    #[must_use]
+    pub fn regions(&self) -> &[(RegionPos, PathBuf)] {
+        &self.regions
+    }
+}
+
+/// Which region a file is: by its name, or, where that is not of the form `r.X.Z.mca`, by the first chunk in it that says
+/// where it lies.
+///
+/// # Errors
+/// [`SaveError::NoSave`] where neither tells, and [`SaveError::Io`] where the file cannot be read.
+pub fn region_of_file(path: &Path) -> Result<RegionPos, SaveError> {
+    if let Ok(position) = region_of_path(path) {
+        return Ok(position);
+    }
+    let region = Region::open_as(path, RegionPos::new(0, 0))
+        .map_err(|error| SaveError::Io { path: path.to_path_buf(), source: io::Error::other(error) })?;
+    let mut decoder = ChunkDecoder::new(Dimension::overworld(), BlockStates::load(), Limits::default());
+    let mut stored = StoredChunk::default();
+    for position in region.chunks() {
+        if let Ok(true) = region.read(position, &mut stored, &Limits::default()) {
+            match decoder.decode(position, &stored) {
+                Ok(_) => return Ok(position.region()),
+                Err(DecodeChunkError::WrongPosition { found }) => return Ok(found.region()),
+                Err(_) => {}
+            }
+        }
+    }
+    Err(SaveError::NoSave { path: path.to_path_buf() })
+}
+
+/// The region files in a folder, by position.
+fn region_files(folder: &Path) -> Result<Vec<(RegionPos, PathBuf)>, SaveError> {
+    let failed = |source| SaveError::Io { path: folder.to_path_buf(), source };
+    let mut regions = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if let Ok(position) = region_of_path(&path) {
+            regions.push((position, path));
+        }
+    }
+    regions.sort_by_key(|(position, _)| (position.x, position.z));
+    Ok(regions)
+}

@@ -1,0 +1,139 @@
+//! The command line: every command, flag, default and example in one place.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Simulate voxel worlds headless, and look after real Minecraft Java worlds.
+#[derive(Debug, Parser)]
+#[command(
+    name = "voxtick",
+    version,
+    max_term_width = 110,
+    after_help = "Exit codes:
+  0    done
+  1    done, and found what the command looks for: damage, or results that differ
+  2    the arguments, the scenario or the input cannot be used
+  3    the work was done but some output is missing or incomplete
+  4    the simulation failed
+  130  stopped by Ctrl-C, after the running tick was finished and everything was written"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario and time every stage of every tick
+    #[command(after_help = "Examples:
+  voxtick run                                  the built-in scenario `factory`
+  voxtick run item-rain --ticks 500            another built-in one
+  voxtick run my.toml --threads 1 --hash       a scenario of your own, with a state hash every tick
+  voxtick run --world ~/saves/town             the same things dropped into a real save
+  voxtick run real-world --world r.0.0.mca --json > summary.json")]
+    Run(RunArguments),
+    /// Inspect real worlds
+    #[command(subcommand)]
+    World(WorldCommand),
+    /// Compare kernels with their references, both sides equal first and timed in turn
+    #[command(after_help = "Examples:
+  voxtick measure --list                       the names of all cases
+  voxtick measure engine                       all cases whose name begins so
+  voxtick measure light/section --rounds 30 --json")]
+    Measure(MeasureArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// A scenario file, or the name of a built-in one: factory, item-rain, long-belts, light-show, real-world
+    #[arg(default_value = "factory")]
+    pub(crate) scenario: String,
+    /// Load this save folder, region folder or single .mca file instead of generating a world
+    #[arg(long, value_name = "PATH")]
+    pub(crate) world: Option<PathBuf>,
+    /// How many ticks to run [default: the scenario's]
+    #[arg(long, value_name = "N")]
+    pub(crate) ticks: Option<u64>,
+    /// Threads of the pool that stages share; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// `sprint`, or ticks a second [default: the scenario's]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+    /// Where to put ticks.jsonl, ticks.csv, summary.json and trace.json
+    #[arg(long, value_name = "DIR", default_value = "voxtick-out")]
+    pub(crate) out: PathBuf,
+    /// Seed of the world and of all that is thrown into it [default: the scenario's]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Compute a state hash every tick
+    #[arg(long)]
+    pub(crate) hash: bool,
+    /// Also write trace.json: the last 600 ticks for ui.perfetto.dev
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// No progress and no table
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Print the summary as JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorldCommand {
+    /// What a world holds: versions, chunks, sections, blocks, light, damage
+    #[command(after_help = "Examples:
+  voxtick world info ~/saves/town
+  voxtick world info region/r.0.0.mca --json")]
+    Info(InfoArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoArguments {
+    /// A save folder, a region folder or a single .mca file
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// How many kinds of blocks to list, most frequent first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MeasureArguments {
+    /// Cases to measure: all whose name begins with one of these [default: all]
+    #[arg(value_name = "SUBJECT")]
+    pub(crate) subjects: Vec<String>,
+    /// How often the two sides of a case take turns
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) rounds: u32,
+    /// Print one JSON object a case instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the names of the cases and measure nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+impl MeasureArguments {
+    /// True where a case of this name is to be measured.
+    pub(crate) fn selects(&self, name: &str) -> bool {
+        self.subjects.is_empty() || self.subjects.iter().any(|subject| name.starts_with(subject.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

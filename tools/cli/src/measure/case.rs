@@ -1,0 +1,121 @@
+//! One comparison: its name, its two sides, and the check that both do the same job.
+
+use std::time::{Duration, Instant};
+
+/// A comparison that can be measured.
+///
+/// The name is `subject/case/key=value/...`. `items` is how many items one call of either side works on; the table
+/// states times per item.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) ours: &'static str,
+    pub(crate) other: &'static str,
+    pub(crate) items: u64,
+    prepare: Box<dyn FnOnce() -> Result<Pair, CaseError>>,
+}
+
+impl Case {
+    /// A case whose `prepare` builds the input, runs both sides once, compares what they give, and returns them.
+    pub(crate) fn new(
+        name: impl Into<String>,
+        (ours, other): (&'static str, &'static str),
+        items: u64,
+        prepare: impl FnOnce() -> Result<Pair, CaseError> + 'static,
+    ) -> Case {
+        Case { name: name.into(), ours, other, items, prepare: Box::new(prepare) }
+    }
+
+    /// Builds the input and checks that both sides agree on it.
+    pub(crate) fn prepare(self) -> Result<Pair, CaseError> {
+        (self.prepare)()
+    }
+}
+
+/// Why a case was not timed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum CaseError {
+    /// The two sides gave different results: a difference is a fault, and no figure is given.
+    #[error("the two sides differ in {count} places, first at {first}: mend that before timing")]
+    Unequal {
+        /// In how many places.
+        count: u64,
+        /// Where first, and with which values.
+        first: String,
+    },
+    /// The input could not be built.
+    #[error("no input: {0}")]
+    Input(String),
+}
+
+/// The two sides of a case.
+pub(crate) struct Pair {
+    pub(crate) ours: Side,
+    pub(crate) other: Side,
+}
+
+/// One side: work that takes the same time every time it is called.
+pub(crate) enum Side {
+    /// The whole call is timed; short calls are repeated until the clock can resolve them.
+    Whole(Box<dyn FnMut()>),
+    /// The call says how long the part of it took that counts; it is called once a round.
+    Own(Box<dyn FnMut() -> Duration>),
+}
+
+impl Pair {
+    /// Two sides that are timed as a whole.
+    pub(crate) fn new(ours: impl FnMut() + 'static, other: impl FnMut() + 'static) -> Pair {
+        Pair { ours: Side::Whole(Box::new(ours)), other: Side::Whole(Box::new(other)) }
+    }
+
+    /// Two sides that time the part that counts themselves, for work that needs a fresh input every time.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for subjects whose work consumes its input"))]
+    pub(crate) fn self_timed(
+        ours: impl FnMut() -> Duration + 'static,
+        other: impl FnMut() -> Duration + 'static,
+    ) -> Pair {
+        Pair { ours: Side::Own(Box::new(ours)), other: Side::Own(Box::new(other)) }
+    }
+}
+
+impl Side {
+    /// Nanoseconds that one call takes, as the mean of `calls` calls in a row.
+    pub(crate) fn time(&mut self, calls: u32) -> f64 {
+        let total = match self {
+            Side::Whole(work) => {
+                let start = Instant::now();
+                (0..calls).for_each(|_| work());
+                start.elapsed()
+            }
+            Side::Own(work) => (0..calls).map(|_| work()).sum(),
+        };
+        total.as_nanos() as f64 / f64::from(calls)
+    }
+
+    /// How many calls make a sample of at least `least`; finding out warms the side up.
+    pub(crate) fn calls_for(&mut self, least: Duration) -> u32 {
+        let mut calls = 1;
+        loop {
+            let nanoseconds = self.time(calls) * f64::from(calls);
+            if nanoseconds >= least.as_nanos() as f64 || calls >= 1 << 20 {
+                return calls;
+            }
+            // At least twice as many, at most sixteen times.
+            let wanted = least.as_nanos() as f64 / nanoseconds.max(1.0);
+            calls = (f64::from(calls) * wanted.clamp(2.0, 16.0)) as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_that_times_itself_is_believed() {
+        let mut pair = Pair::self_timed(|| Duration::from_nanos(500), || Duration::from_millis(3));
+        assert_eq!(pair.ours.time(4), 500.0);
+        assert_eq!(pair.other.calls_for(Duration::from_millis(2)), 1);
+        assert_eq!(pair.ours.calls_for(Duration::from_micros(2)), 4);
+    }
+}

@@ -1,0 +1,68 @@
+//! `voxtick measure`: comparisons one can believe, in one run.
+//!
+//! A case has two sides that do the same job: ours and another (the reference, or the same code with another
+//! setting). Preparing a case checks that both give the same result before either is timed; the sides then take turns
+//! in one process, and the ratio is formed pair by pair. A subject is a module with one function that lists its cases.
+
+mod case;
+mod engine;
+mod rounds;
+mod statistics;
+mod table;
+
+pub(crate) use case::{Case, CaseError, Pair};
+
+use std::io::{self, Write};
+
+use rounds::Row;
+
+use crate::arguments::MeasureArguments;
+use crate::outcome::{Failure, Outcome};
+
+/// All cases of all subjects, in the order in which they are listed and run.
+fn cases() -> Vec<Case> {
+    [engine::cases()].into_iter().flatten().collect()
+}
+
+/// Runs `voxtick measure`.
+pub(crate) fn run(arguments: &MeasureArguments) -> Result<Outcome, Failure> {
+    let cases: Vec<Case> = cases().into_iter().filter(|case| arguments.selects(&case.name)).collect();
+    if cases.is_empty() {
+        let known: Vec<String> = self::cases().into_iter().map(|case| case.name).collect();
+        return Err(Failure::usage(format!(
+            "no case begins with {}; `voxtick measure --list` shows all {}",
+            arguments.subjects.join(" or "),
+            known.len()
+        )));
+    }
+    let mut out = io::stdout().lock();
+    if arguments.list {
+        for case in &cases {
+            writeln!(out, "{}", case.name).map_err(Failure::output)?;
+        }
+        return Ok(Outcome::Success);
+    }
+    let (mut rows, mut unequal) = (Vec::<Row>::new(), false);
+    let progress = crate::progress::steps(cases.len() as u64, "cases");
+    for case in cases {
+        let name = case.name.clone();
+        progress.set_message(name.clone());
+        match rounds::measure(case, arguments.rounds) {
+            Ok(row) if arguments.json => {
+                let line = serde_json::to_string(&row).map_err(|error| Failure::output(error.into()))?;
+                progress.suspend(|| writeln!(out, "{line}")).map_err(Failure::output)?;
+            }
+            Ok(row) => rows.push(row),
+            Err(error) => {
+                unequal = true;
+                progress.suspend(|| crate::outcome::complain(&format!("{name}: {error}")));
+            }
+        }
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    if !arguments.json {
+        writeln!(out, "{}", table::render(&rows, arguments.rounds)).map_err(Failure::output)?;
+    }
+    Ok(if unequal { Outcome::Found } else { Outcome::Success })
+}

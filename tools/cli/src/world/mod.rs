@@ -1,0 +1,3 @@
+//! `voxtick world`: inspects real worlds.
+
+pub(crate) mod info;
