@@ -161,16 +161,15 @@ impl TransitSolver {
             if at % AHEAD == 0 {
                 self.touch(visits[at..].iter().map(|&(_, joint)| joint));
             }
-            if self.feed_or_deliver_alone(visit.1) {
-                continue;
-            }
             while let Some(&Reverse(called)) = self.scratch.called.peek()
                 && called < visit
             {
                 self.scratch.called.pop();
                 self.visit(called.1, inventories);
             }
-            self.visit(visit.1, inventories);
+            if !self.feed_or_deliver_alone(visit.1) {
+                self.visit(visit.1, inventories);
+            }
         }
         while let Some(Reverse(called)) = self.scratch.called.pop() {
             self.visit(called.1, inventories);
