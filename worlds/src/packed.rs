@@ -117,10 +117,6 @@ impl PackedIndices {
         self.bits
     }
 
-    pub(crate) fn words(&self) -> &[u64] {
-        &self.words
-    }
-
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of_val::<[u64]>(&self.words)
     }

@@ -185,16 +185,6 @@ impl Section {
         }))))
     }
 
-    /// The indices into [`Section::palette`] as they are packed: bits an index, and the words. `None` where the
-    /// section is stored as uniform.
-    #[must_use]
-    pub fn packed_indices(&self) -> Option<(u32, &[u64])> {
-        match &self.0 {
-            Cells::Uniform(_) => None,
-            Cells::Mixed(mixed) => Some((mixed.indices.bits(), mixed.indices.words())),
-        }
-    }
-
     /// The state of `cell`.
     ///
     /// # Panics
