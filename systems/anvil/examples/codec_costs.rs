@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
-use voxtick_anvil::compression::{Compression, Inflater, Packer};
+use voxtick_anvil::compression::{ChunkCompressor, Compression, Inflater, Packer};
 use voxtick_anvil::nbt::{NbtLimits, Tape};
 use voxtick_anvil::region::{Region, StoredChunk};
 use voxtick_anvil::{ChunkDecoder, ChunkEncoder, Limits};
@@ -132,6 +132,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
         println!("{:44} {:8.1} % of the NBT", "", 100.0 * total as f64 / 7.0 / bytes as f64);
     }
+    let mut compressor = ChunkCompressor::new()?;
+    let mut packed = Vec::new();
+    let mut total = 0;
+    per_chunk(
+        "pack with zstd level 3",
+        Box::new(|n| {
+            compressor.compress(&chunks[n].2, &mut packed).expect("there is memory");
+            total += packed.len();
+        }),
+    );
+    println!("{:44} {:8.1} % of the NBT", "", 100.0 * total as f64 / 7.0 / bytes as f64);
     Ok(())
 }
 

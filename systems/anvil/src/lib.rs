@@ -8,6 +8,7 @@
 //! | [`nbt`] | NBT read in place |
 //! | [`chunk`] | the chunk codec: between NBT and the columns of `voxtick-worlds` |
 //! | [`save`] | the folders of a save and the regions in them |
+//! | [`linear`] | the Linear region format |
 //! | [`load`] | many chunks at once |
 //! | [`io`] | loads and saves on threads of their own |
 //! | [`verify_region`] | a verdict for each entry of a region |
@@ -19,6 +20,7 @@ pub mod compression;
 pub mod files;
 
 mod limits;
+pub mod linear;
 pub mod load;
 pub mod nbt;
 mod plugin;
