@@ -22,13 +22,19 @@ pub(crate) type Layer = [u64; 4];
 /// The layer at height `y`.
 #[inline(always)]
 pub(crate) fn layer(mask: &CellMask, y: usize) -> Layer {
-    [mask[y * 4], mask[y * 4 + 1], mask[y * 4 + 2], mask[y * 4 + 3]]
+    // Heights are below 16; saying so spares the check of each index.
+    let start = (y & 15) * 4;
+    [mask[start], mask[start + 1], mask[start + 2], mask[start + 3]]
 }
 
 /// Writes the layer at height `y`.
 #[inline(always)]
 pub(crate) fn set_layer(mask: &mut CellMask, y: usize, layer: Layer) {
-    mask[y * 4..y * 4 + 4].copy_from_slice(&layer);
+    let start = (y & 15) * 4;
+    mask[start] = layer[0];
+    mask[start + 1] = layer[1];
+    mask[start + 2] = layer[2];
+    mask[start + 3] = layer[3];
 }
 
 /// A layer made word by word.
