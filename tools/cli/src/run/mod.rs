@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use voxtick::bodies::BodiesPlugin;
 use voxtick::engine::{
     ChromeTraceSink, CsvSink, Finished, JsonLinesSink, MissedTicks, Pool, Rate, Simulation,
     SimulationBuilder, SinkError, SummarySink, TraceWindow,
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         .stop_flag(stop.clone())
         .plugin(WorldsPlugin::new(world))
         .plugin(transit)
+        .plugin(BodiesPlugin::default())
         .plugin(LightPlugin::new())
         .plugin(workload);
     let mut simulation = with_sinks(builder, arguments)?.build().map_err(Failure::simulation)?;

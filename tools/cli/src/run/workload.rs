@@ -1,6 +1,7 @@
 //! What a scenario puts into its world: pipes with items, dropped items, and blocks that change.
 
 mod edits;
+mod items;
 mod pipes;
 
 use voxtick::engine::{BuildError, Plugin, Setup};
@@ -9,6 +10,7 @@ use voxtick::worlds::World;
 
 use super::scenario::Scenario;
 use edits::Edits;
+use items::Items;
 
 /// The transit stage with the pipes that a scenario asks for.
 pub(super) fn transit(scenario: &Scenario, world: &World) -> Result<TransitPlugin, String> {
@@ -18,12 +20,16 @@ pub(super) fn transit(scenario: &Scenario, world: &World) -> Result<TransitPlugi
 /// What a scenario does to its world besides, as a plugin; add it last.
 pub(super) struct Workload {
     edits: Edits,
+    items: Items,
 }
 
 impl Workload {
     /// Lays out what the scenario asks for in this world.
     pub(super) fn prepare(scenario: &Scenario, world: &World) -> Result<Workload, String> {
-        Ok(Workload { edits: Edits::new(&scenario.edits, scenario.seed, world)? })
+        Ok(Workload {
+            edits: Edits::new(&scenario.edits, scenario.seed, world)?,
+            items: Items::new(&scenario.items, scenario.seed, world),
+        })
     }
 }
 
@@ -34,6 +40,6 @@ impl Plugin for Workload {
 
     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
         self.edits.add_to(setup);
-        Ok(())
+        self.items.add_to(setup)
     }
 }
