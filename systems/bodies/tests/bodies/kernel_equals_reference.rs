@@ -1,8 +1,6 @@
 //! The kernel against the reference: every column of every body, bit for bit, after every tick.
 
-mod common;
-
-use common::{Arena, Throw};
+use crate::common::{Arena, Throw};
 use proptest::prelude::*;
 use voxtick_bodies::{Path, Rules, Settings};
 
@@ -39,7 +37,7 @@ fn stone_and_air_on_every_instruction_set() {
 fn every_kind_of_block_on_every_instruction_set() {
     for path in Path::available() {
         compare(
-            Arena::random(2, common::ALL_KINDS, 0.3, 600, settings(path, false)),
+            Arena::random(2, crate::common::ALL_KINDS, 0.3, 600, settings(path, false)),
             settings(path, false),
             2,
             160,
@@ -101,7 +99,7 @@ proptest! {
         sleeping in any::<bool>(),
         all_kinds in any::<bool>(),
     ) {
-        let kinds: &[&str] = if all_kinds { common::ALL_KINDS } else { &["stone"] };
+        let kinds: &[&str] = if all_kinds { crate::common::ALL_KINDS } else { &["stone"] };
         let settings = settings(Path::fastest(), sleeping);
         compare(Arena::random(seed, kinds, solid, count, settings), settings, threads, 60);
     }
