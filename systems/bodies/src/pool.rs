@@ -145,12 +145,19 @@ impl Pool {
         removed
     }
 
-    /// Puts an awake row among the sleepers, with `ticks` run so far, this one included.
-    pub(crate) fn put_to_sleep(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) {
+    /// Puts an awake row among the sleepers, with `ticks` run so far, this one included; its speed decays by `slide`.
+    pub(crate) fn put_to_sleep(
+        &mut self,
+        row: usize,
+        slide: Flags,
+        pool: u32,
+        places: &mut Places,
+        ticks: u64,
+    ) {
         self.awake -= 1;
         self.exchange(row, self.awake, pool, places);
         let row = self.awake;
-        self.rows.flags[row] = self.rows.flags[row].with(Flags::SLEEPS);
+        self.rows.flags[row] = self.rows.flags[row].with(Flags::SLEEPS).with(slide);
         self.rows.vy[row] = f64::from_bits(ticks);
         if self.heads.is_empty() {
             self.heads.resize(256, NONE);
@@ -205,7 +212,9 @@ impl Pool {
         if row < self.awake {
             return;
         }
-        let Row { body, born, .. } = self.row_now(row, ticks);
+        let Row { mut body, born, .. } = self.row_now(row, ticks);
+        // What woke it may be in its way.
+        body.flags = body.flags.without(Flags::CLEAR);
         self.unlink(row, places);
         self.rows.set_body(row, &body);
         self.rows.born[row] = born;

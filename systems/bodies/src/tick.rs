@@ -145,7 +145,7 @@ impl Population {
     fn settle_row(&mut self, pool: usize, row: usize, flags: Flags, lost_below: f64) {
         let number = self.pools[pool].rows.number[row];
         let id = self.id(number);
-        self.pools[pool].rows.flags[row] = flags.without(Flags::PENDING);
+        self.pools[pool].rows.flags[row] = flags.without(Flags::PENDING).without(Flags::SLIDE);
         if flags.has(Flags::LANDED) {
             self.events.landed.push(id);
         }
@@ -163,14 +163,15 @@ impl Population {
             let chunk = chunk_of(body.position);
             let Some(to) = self.pool_at(chunk).filter(|&to| to as usize != pool) else { return };
             let mut moving = self.pools[pool].remove(row, pool as u32, &mut self.places, self.ticks);
-            moving.body.flags = moving.body.flags.without(Flags::PENDING);
+            moving.body.flags = moving.body.flags.without(Flags::PENDING).without(Flags::SLIDE);
             self.add_row(&moving, to);
         } else if flags.has(Flags::RESTS) && self.settings.sleeping {
             let pool_number = pool as u32;
             if flags.has(Flags::UNLOADED) {
                 self.pools[pool].freeze(row, pool_number, &mut self.places, self.ticks);
             } else {
-                self.pools[pool].put_to_sleep(row, pool_number, &mut self.places, self.ticks);
+                let slide = Flags(flags.0 & Flags::SLIDE.0);
+                self.pools[pool].put_to_sleep(row, slide, pool_number, &mut self.places, self.ticks);
             }
         }
     }

@@ -48,10 +48,16 @@ fn every_kind_of_block_on_every_instruction_set() {
 #[test]
 fn sleepers_are_what_they_would_have_become() {
     let settings = settings(Path::fastest(), true);
-    let mut arena = Arena::random(3, &["stone", "stone", "ice", "oak_slab"], 0.2, 800, settings);
+    let mut arena = Arena::random(
+        3,
+        &["stone", "stone", "ice", "oak_slab", "soul_sand", "slime_block", "chest"],
+        0.2,
+        800,
+        settings,
+    );
     arena.throw_all(Throw { seed: 5, horizontal: 0.4, down: -0.2, up: 0.4 });
     let mut most_asleep = 0;
-    for tick in 0..400 {
+    for tick in 0..600 {
         if tick % 50 == 49 {
             arena.change_blocks(tick, 40);
         }
@@ -60,7 +66,7 @@ fn sleepers_are_what_they_would_have_become() {
         arena.assert_equal("sleeping");
         most_asleep = most_asleep.max(arena.asleep());
     }
-    assert!(most_asleep > 200, "only {most_asleep} of 800 ever slept");
+    assert!(most_asleep > 500, "only {most_asleep} of 800 ever slept");
 }
 
 #[test]

@@ -90,6 +90,7 @@ fn resting_heights_follow_the_shapes_of_blocks() {
         let view = Scene::new(&[(block, [8, 1, 8])], [8.5, 3.2, 8.5], [0.0; 3]).after(120);
         assert_eq!(view.body.position, [8.5, *height, 8.5], "{block}");
         assert!(view.body.flags.has(Flags::ON_GROUND), "{block}");
+        assert!(view.sleeps || *block == "honey_block", "{block}");
     }
 }
 
