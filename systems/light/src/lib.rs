@@ -13,6 +13,7 @@ mod opacity;
 mod parallel;
 mod plugin;
 pub mod reference;
+mod rows;
 mod section;
 mod simd;
 mod sources;
