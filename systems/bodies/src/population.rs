@@ -14,7 +14,7 @@ use crate::material::Materials;
 use crate::merge::MergeScratch;
 use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
-use voxtick_worlds::{BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
+use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ContainerId, ItemStack, Ledger};
 
 /// A body, for as long as it exists; afterwards the name of nothing.
 ///
@@ -106,6 +106,9 @@ pub struct Population {
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
     pub(crate) merging: MergeScratch,
+    /// In the canonical order.
+    pub(crate) inlets: BTreeMap<BlockPos, ContainerId>,
+    pub(crate) reaching: Vec<(u32, BlockPos)>,
 }
 
 /// Why bodies were not made.
@@ -146,6 +149,8 @@ impl Population {
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
             merging: MergeScratch::default(),
+            inlets: BTreeMap::new(),
+            reaching: Vec::new(),
         }
     }
 

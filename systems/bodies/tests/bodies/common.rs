@@ -62,6 +62,7 @@ pub(crate) struct Arena {
     ticks: u64,
     gone: Vec<bool>,
     merging: bool,
+    pub(crate) changes_a_tick: usize,
 }
 
 pub(crate) struct Throw {
@@ -141,6 +142,7 @@ impl Arena {
             ticks: 0,
             gone: Vec::new(),
             merging: settings.merging,
+            changes_a_tick: 0,
         };
         let spawns: Vec<Spawn> = (0..count)
             .map(|index| {

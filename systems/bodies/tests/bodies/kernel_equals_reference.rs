@@ -11,6 +11,7 @@ fn compare(mut arena: Arena, settings: Settings, threads: usize, ticks: u64) {
         if tick % 40 == 0 {
             arena.throw_all(Throw { seed: tick, horizontal: 0.4, down: -0.2, up: 0.4 });
         }
+        arena.change_blocks(tick, arena.changes_a_tick);
         arena.step_reference(&settings.rules);
         pool.install(|| arena.step_population(threads));
         arena.assert_equal(&format!("path {}, {threads} threads", settings.path.name()));
@@ -104,9 +105,12 @@ proptest! {
         threads in prop::sample::select(vec![1_usize, 2, 3, 8]),
         sleeping in any::<bool>(),
         all_kinds in any::<bool>(),
+        changes in 0_usize..12,
     ) {
         let kinds: &[&str] = if all_kinds { crate::common::ALL_KINDS } else { &["stone"] };
         let settings = settings(Path::fastest(), sleeping);
-        compare(Arena::random(seed, kinds, solid, count, settings), settings, threads, 60);
+        let mut arena = Arena::random(seed, kinds, solid, count, settings);
+        arena.changes_a_tick = changes;
+        compare(arena, settings, threads, 60);
     }
 }

@@ -4,4 +4,5 @@ mod common;
 mod hostile_values;
 mod kernel_equals_reference;
 mod published_case;
+mod stage;
 mod trajectories;
