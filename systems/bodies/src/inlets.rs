@@ -1,7 +1,10 @@
 //! Inlets: blocks that take in every body whose box reaches into them.
 //!
 //! What is taken in goes into a container of the world, from which pipes extract; what falls out of pipes comes back as a
-//! body (see the plugin). Cost: O(awake rows of pools with inlets) + O(sleepers over inlets).
+//! body (see the plugin). Cost: O(awake rows of pools with inlets). What lies in
+//! an inlet that has no room does not sleep.
+
+use std::collections::BTreeSet;
 
 use crate::body::{Body, Bounds, Flags};
 use crate::population::{BodyId, Population};
@@ -22,6 +25,14 @@ impl Population {
     /// Lets the block at `at` take in bodies, into `container`. One container may have any number of inlets.
     pub fn add_inlet(&mut self, at: BlockPos, container: ContainerId) {
         self.inlets.insert(at, container);
+        let middle = [at.x, at.y, at.z].map(|along| f64::from(along) + 0.5);
+        let mut there = Vec::new();
+        self.in_sphere(middle, 1.0, &mut there);
+        for id in there {
+            if let Some((pool, row)) = self.find(id) {
+                self.pools[pool].wake(row, pool as u32, &mut self.places, self.ticks);
+            }
+        }
     }
 
     /// Lets the block at `at` take in nothing any more. Returns whether it did.
@@ -56,52 +67,53 @@ impl Population {
         self.reaching = reaching;
     }
 
+    /// True where a body reaches into an inlet: such a body does not sleep, so that it is found when there is room.
+    pub(crate) fn reaches_inlet(&self, pool: usize, row: usize) -> bool {
+        if self.inlets.is_empty() {
+            return false;
+        }
+        let mut any = false;
+        self.inlets_of(pool, row, |_| any = true);
+        any
+    }
+
     fn find_reaching(&self, reaching: &mut Vec<(u32, BlockPos)>) {
-        let mut looked_through = None;
-        for &inlet in self.inlets.keys() {
-            for (x, z) in [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)] {
-                // What reaches in has its middle in this column or the next.
-                let Some(column) = inlet.checked_offset(x, 0, z) else { continue };
-                let Some(&pool) = self.pool_of_chunk.get(&column.chunk()) else { continue };
-                let rows = &self.pools[pool as usize].rows;
-                self.pools[pool as usize].sleepers(column.column(), &self.places, |number, row| {
-                    if bounds_at([rows.x[row], rows.y[row], rows.z[row]]).overlaps(&cell(inlet)) {
-                        reaching.push((number, inlet));
-                    }
-                });
-                // Inlets are in ascending order, so those of a pool mostly follow each other.
-                if looked_through != Some(pool) {
-                    looked_through = Some(pool);
-                    self.find_awake(pool as usize, reaching);
+        for pool in self.pools_at_inlets() {
+            for row in 0..self.pools[pool].awake {
+                let rows = &self.pools[pool].rows;
+                if !rows.flags[row].has(Flags::UNLOADED) {
+                    self.inlets_of(pool, row, |inlet| reaching.push((rows.number[row], inlet)));
                 }
             }
         }
-        reaching.sort_unstable();
-        reaching.dedup();
     }
 
-    fn find_awake(&self, pool: usize, reaching: &mut Vec<(u32, BlockPos)>) {
+    /// Pools with bodies that may reach into an inlet, each once, in ascending order.
+    fn pools_at_inlets(&self) -> BTreeSet<usize> {
+        let beside = |inlet: &BlockPos, x: i32, z: i32| {
+            let column = inlet.checked_offset(x, 0, z)?;
+            self.pool_of_chunk.get(&column.chunk()).map(|&pool| pool as usize)
+        };
+        let corners = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
+        self.inlets
+            .keys()
+            .flat_map(|inlet| corners.into_iter().filter_map(|(x, z)| beside(inlet, x, z)))
+            .collect()
+    }
+
+    fn inlets_of(&self, pool: usize, row: usize, mut found: impl FnMut(BlockPos)) {
         let rows = &self.pools[pool].rows;
-        for row in 0..self.pools[pool].awake {
-            if rows.flags[row].has(Flags::UNLOADED) {
-                continue;
-            }
-            let bounds = bounds_at([rows.x[row], rows.y[row], rows.z[row]]);
-            let (low, high) = bounds.cells();
-            for x in low[0]..high[0] {
-                let column = BlockPos::new(x, low[1], i32::MIN)..=BlockPos::new(x, high[1], i32::MAX);
-                for (&inlet, _) in self.inlets.range(column) {
-                    if bounds.overlaps(&cell(inlet)) {
-                        reaching.push((rows.number[row], inlet));
-                    }
+        let bounds = Body::new([rows.x[row], rows.y[row], rows.z[row]], [0.0; 3]).bounds();
+        let (low, high) = bounds.cells();
+        for x in low[0]..high[0] {
+            let column = BlockPos::new(x, low[1], i32::MIN)..=BlockPos::new(x, high[1], i32::MAX);
+            for (&inlet, _) in self.inlets.range(column) {
+                if bounds.overlaps(&cell(inlet)) {
+                    found(inlet);
                 }
             }
         }
     }
-}
-
-fn bounds_at(position: [f64; 3]) -> Bounds {
-    Body::new(position, [0.0; 3]).bounds()
 }
 
 fn cell(at: BlockPos) -> Bounds {

@@ -12,7 +12,7 @@ use crate::exact::{Scratch, is_sane};
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
 use crate::merge::MergeScratch;
-use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
+use crate::pool::{ChangedCells, POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
 use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ContainerId, ItemStack, Ledger};
 
@@ -105,6 +105,8 @@ pub struct Population {
     pub(crate) ledger: Ledger,
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
+    pub(crate) changed: Vec<(u32, BlockPos)>,
+    pub(crate) changed_cells: ChangedCells,
     pub(crate) merging: MergeScratch,
     /// In the canonical order.
     pub(crate) inlets: BTreeMap<BlockPos, ContainerId>,
@@ -148,6 +150,8 @@ impl Population {
             ledger: Ledger::default(),
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
+            changed: Vec::new(),
+            changed_cells: ChangedCells::default(),
             merging: MergeScratch::default(),
             inlets: BTreeMap::new(),
             reaching: Vec::new(),
