@@ -280,6 +280,11 @@ impl Endpoints {
 }
 
 impl SinkRow {
+    /// True where it takes anything at any time, so that nothing has to be asked.
+    pub(crate) fn takes_all(&self) -> bool {
+        self.sink.room == Room::Endless && self.sink.kind.is_none() && self.sink.period == 0
+    }
+
     /// What the sink would say to a stack at `tick`; asks what it is only where that matters.
     pub(crate) fn state(
         &self,
