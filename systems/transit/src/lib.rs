@@ -12,6 +12,7 @@ mod plugin;
 pub mod reference;
 mod routers;
 mod settings;
+mod snapshot;
 mod solver;
 
 pub use endpoints::{EndpointError, Room, Sink, Source, Supply};
@@ -27,4 +28,5 @@ pub use plugin::{Transit, TransitPlugin};
 pub use reference::ReferenceTransit;
 pub use routers::{Crossing, Filter, Priority, RoundRobin, Route, Router, SinkState};
 pub use settings::{LaneSettings, SettingsError, UNIT};
+pub use snapshot::{ItemRecord, LaneRecord, SNAPSHOT_VERSION, Snapshot, SnapshotError};
 pub use solver::TransitSolver;

@@ -16,6 +16,7 @@ mod lane;
 mod lanes;
 mod parallel;
 mod prefix;
+mod save;
 mod single;
 mod wheel;
 

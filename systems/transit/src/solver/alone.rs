@@ -81,6 +81,7 @@ impl TransitSolver {
             return false;
         }
         sink.taken += 1;
+        sink.last = now;
         junction.waiting = 0;
         junction.listed = false;
         let key = junction.key;

@@ -389,7 +389,7 @@ impl TransitSolver {
         std::mem::take(&mut self.spills)
     }
 
-    fn refresh_at(&mut self, key: u64) {
+    pub(super) fn refresh_at(&mut self, key: u64) {
         if let Some(node) = self.graph.find_key(key) {
             self.refresh_junction(key, node);
         }

@@ -178,6 +178,15 @@ impl Lanes {
         self.rows[lane as usize] = Lane::none();
     }
 
+    /// True where an item entered, left or moved after the end of tick `since`.
+    pub(crate) fn changed_after(&self, lane: u32, since: u64) -> bool {
+        let row = self.row(lane);
+        match self.single(row) {
+            Some(singles) => row.base > since || row.count > 0 && !singles.is_settled(),
+            None => row.base > since || row.count > 0 && row.settled_at(self.settings(lane)) > since,
+        }
+    }
+
     /// True where nothing on the lane will move, unless something leaves.
     pub(crate) fn is_settled(&self, lane: u32, now: u64) -> bool {
         let row = self.row(lane);

@@ -170,7 +170,9 @@ impl TransitSolver {
             match job {
                 Job::Visit(joint) => self.visit(joint, inventories),
                 Job::Deliver { sink, handle } => {
-                    self.endpoints.sinks[sink as usize].taken += 1;
+                    let row = &mut self.endpoints.sinks[sink as usize];
+                    row.taken += 1;
+                    row.last = self.tick;
                     self.totals.delivered += 1;
                     self.events.push(EventKind::Delivered, key, handle);
                 }
