@@ -57,6 +57,8 @@ impl Flags {
     pub(crate) const RESTS: Flags = Flags(1 << 28);
     /// It has been quarantined.
     pub(crate) const REFUSED: Flags = Flags(1 << 29);
+    /// It has been merged away and is about to be removed.
+    pub(crate) const GONE: Flags = Flags(1 << 30);
     /// What a pool has to deal with after its rows were stepped.
     pub(crate) const PENDING: Flags =
         Flags(Flags::LEFT.0 | Flags::LANDED.0 | Flags::RESTS.0 | Flags::REFUSED.0);

@@ -198,9 +198,24 @@ impl Columns {
         each_column!(self, column => { column.swap_remove(row); });
     }
 
+    /// Removes row `row`; those after it move up.
+    pub fn remove(&mut self, row: usize) {
+        each_column!(self, column => { column.remove(row); });
+    }
+
     /// Lets two rows change places.
     pub(crate) fn swap(&mut self, one: usize, other: usize) {
         each_column!(self, column => column.swap(one, other));
+    }
+
+    /// Writes a copy of row `from` over row `to`.
+    pub(crate) fn copy(&mut self, from: usize, to: usize) {
+        each_column!(self, column => column[to] = column[from]);
+    }
+
+    /// Drops all rows from `count` on.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        each_column!(self, column => column.truncate(count));
     }
 
     /// Makes room for `more` rows.

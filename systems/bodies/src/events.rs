@@ -7,6 +7,8 @@ use crate::population::BodyId;
 pub struct Events {
     /// Bodies that have come to stand on the ground.
     pub landed: Vec<BodyId>,
+    /// Bodies that are gone into another, and that other, in the order in which it happened.
+    pub merged: Vec<(BodyId, BodyId)>,
     /// Bodies that have vanished with age or fallen out of the world.
     pub despawned: Vec<BodyId>,
     /// Bodies whose values were refused: they stay where they are. Each is told of once.
@@ -16,6 +18,7 @@ pub struct Events {
 impl Events {
     pub(crate) fn clear(&mut self) {
         self.landed.clear();
+        self.merged.clear();
         self.despawned.clear();
         self.quarantined.clear();
     }

@@ -15,7 +15,7 @@ use crate::material::Materials;
 use crate::pool::Pool;
 use crate::rules::{Moment, Rules, VOID_DEPTH};
 use crate::terrain::Surroundings;
-use crate::world_terrain::WorldTerrain;
+use crate::world_terrain::{TiledTerrain, WorldTerrain};
 use voxtick_worlds::World;
 
 /// Rows that one thread takes at a time: enough that sharing out the work costs nothing beside it.
@@ -51,7 +51,8 @@ fn step_pool(pool: &mut Pool, shared: Shared<'_>) -> Tally {
         pool.tile.rebuild(pool.chunk, shared.world, shared.materials);
     }
     pool.stale = false;
-    let terrain = WorldTerrain::around(shared.world, shared.materials, pool.chunk);
+    let world = WorldTerrain::around(shared.world, shared.materials, pool.chunk);
+    let terrain = TiledTerrain { tile: &pool.tile, world };
     let context = Context {
         tile: &pool.tile,
         ground: Surroundings { terrain: &terrain, materials: shared.materials },
@@ -66,7 +67,7 @@ fn step_pool(pool: &mut Pool, shared: Shared<'_>) -> Tally {
     tally
 }
 
-fn step_run(rows: RowsMut<'_>, context: &Context<'_, WorldTerrain<'_>>, scratch: &[Mutex<Scratch>]) -> Tally {
+fn step_run(rows: RowsMut<'_>, context: &Context<'_, TiledTerrain<'_>>, scratch: &[Mutex<Scratch>]) -> Tally {
     if rows.len() > RUN {
         let middle = (rows.len() / 2).next_multiple_of(RUN).min(rows.len());
         let (left, right) = rows.split_at(middle);

@@ -104,5 +104,6 @@ fn step_bodies(
     meter.count("exact path", tally.exact);
     meter.count("held", tally.held);
     meter.count("landed", population.events().landed.len() as u64);
+    meter.count("merged", population.events().merged.len() as u64);
     meter.count("despawned", population.events().despawned.len() as u64);
 }

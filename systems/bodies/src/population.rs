@@ -11,9 +11,9 @@ use crate::events::Events;
 use crate::exact::{Scratch, is_sane};
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
+use crate::merge::MergeScratch;
 use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
-use crate::sleep;
 use voxtick_worlds::{BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
 
 /// A body, for as long as it exists; afterwards the name of nothing.
@@ -65,20 +65,22 @@ pub struct BodyView {
     pub sleeps: bool,
 }
 
-/// How a [`Population`] works. None of it changes a result but the rules.
+/// How a [`Population`] works. What changes results says so.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// What differs between versions of the game.
+    /// What differs between versions of the game. Changes results.
     pub rules: Rules,
     /// Leave bodies alone that only repeat themselves. Defaults to true.
     pub sleeping: bool,
+    /// Merge like stacks that lie together. Defaults to true; changes results.
+    pub merging: bool,
     /// The instruction set to use. Defaults to the fastest that the machine has.
     pub path: Path,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { rules: Rules::default(), sleeping: true, path: Path::fastest() }
+        Settings { rules: Rules::default(), sleeping: true, merging: true, path: Path::fastest() }
     }
 }
 
@@ -103,6 +105,7 @@ pub struct Population {
     pub(crate) ledger: Ledger,
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
+    pub(crate) merging: MergeScratch,
 }
 
 /// Why bodies were not made.
@@ -142,6 +145,7 @@ impl Population {
             ledger: Ledger::default(),
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
+            merging: MergeScratch::default(),
         }
     }
 
@@ -331,15 +335,15 @@ impl Population {
     }
 
     fn view_row(&self, pool: &Pool, row: usize) -> BodyView {
-        let stored = pool.rows.row(row);
-        let waited = (self.ticks as u32).wrapping_sub(stored.born).cast_signed();
+        let now = pool.row_now(row, self.ticks);
+        let age = (self.ticks as u32).wrapping_sub(now.born).cast_signed();
         BodyView {
-            body: sleep::woken(&stored.body, self.ticks),
-            stack: stored.stack,
-            pickup_delay: (stored.pickup != NEVER_PICK_UP)
-                .then(|| (i32::from(stored.pickup) - waited).clamp(0, i32::from(u16::MAX)) as u16),
-            age: pool.rows.age(row, self.ticks),
-            sleeps: stored.body.flags.has(Flags::SLEEPS),
+            body: now.body,
+            stack: now.stack,
+            pickup_delay: (now.pickup != NEVER_PICK_UP)
+                .then(|| (i32::from(now.pickup) - age).clamp(0, i32::from(u16::MAX)) as u16),
+            age: (!now.body.flags.has(Flags::NEVER_DESPAWN)).then_some(age),
+            sleeps: pool.rows.flags[row].has(Flags::SLEEPS),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use crate::body::{Flags, floor};
 use crate::kernel::Tally;
 use crate::parallel::{Shared, step_pools};
-use crate::population::{Population, chunk_of, ticks_left};
-use crate::rules::{HALF_WIDTH, HEIGHT, Moment, VOID_DEPTH};
+use crate::population::{Population, chunk_of};
+use crate::rules::{DESPAWN_AGE, HALF_WIDTH, HEIGHT, Moment, VOID_DEPTH};
 use voxtick_worlds::{BlockPos, ChunkEvent, World};
 
 /// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
@@ -36,6 +36,9 @@ impl Population {
         let tally = step_pools(&mut self.pools, shared);
         self.ticks += 1;
         self.settle(world);
+        if self.settings.merging {
+            self.merge();
+        }
         self.despawn();
         self.events.sort();
         tally
@@ -80,17 +83,16 @@ impl Population {
 
     fn disturb_block(&mut self, at: BlockPos) {
         for (x, z) in NEIGHBOURS {
-            // A pool sees one column beyond its chunk, and two more where sleepers of a neighbour reach over.
-            let Some(beside) = at.checked_offset(x * 2, 0, z * 2) else { continue };
+            // A pool sees one column beyond its chunk, and what is held at its edge could meet some more.
+            let Some(beside) = at.checked_offset(x * REACH, 0, z * REACH) else { continue };
             if (x, z) != (0, 0) && beside.chunk() == at.chunk() {
                 continue;
             }
             let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) else { continue };
             let disturbed = &mut self.pools[pool as usize];
             disturbed.forget_clear();
-            if disturbed.tile.is_built() {
-                disturbed.stale = true;
-            }
+            disturbed.stale = true;
+            disturbed.thaw(pool, &mut self.places, self.ticks);
         }
         self.movers.clear();
         for (x, z) in NEIGHBOURS {
@@ -127,12 +129,15 @@ impl Population {
                 continue;
             }
             self.pools[pool].pending = 0;
+            self.movers.clear();
+            let marked = |flags: &Flags| flags.0 & Flags::PENDING.0 != 0;
+            let flags = &self.pools[pool].rows.flags[..self.pools[pool].awake];
+            let rows = flags.iter().enumerate().filter(|(_, flags)| marked(flags));
+            self.movers.extend(rows.map(|(row, _)| row as u32));
             // From the last row down: what takes the place of a row has been looked at.
-            for row in (0..self.pools[pool].awake).rev() {
-                let flags = self.pools[pool].rows.flags[row];
-                if flags.0 & Flags::PENDING.0 != 0 {
-                    self.settle_row(pool, row, flags, lost_below);
-                }
+            while let Some(row) = self.movers.pop() {
+                let flags = self.pools[pool].rows.flags[row as usize];
+                self.settle_row(pool, row as usize, flags, lost_below);
             }
         }
     }
@@ -161,7 +166,12 @@ impl Population {
             moving.body.flags = moving.body.flags.without(Flags::PENDING);
             self.add_row(&moving, to);
         } else if flags.has(Flags::RESTS) && self.settings.sleeping {
-            self.pools[pool].put_to_sleep(row, pool as u32, &mut self.places, self.ticks);
+            let pool_number = pool as u32;
+            if flags.has(Flags::UNLOADED) {
+                self.pools[pool].freeze(row, pool_number, &mut self.places, self.ticks);
+            } else {
+                self.pools[pool].put_to_sleep(row, pool_number, &mut self.places, self.ticks);
+            }
         }
     }
 
@@ -179,7 +189,8 @@ impl Population {
                 if rows.flags[row].has(Flags::NEVER_DESPAWN) {
                     continue;
                 }
-                match ticks_left(rows.born[row], ticks) {
+                let age = self.pools[pool].age_now(row, ticks);
+                match u64::from((DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned()) {
                     0 => self.movers.push(rows.number[row]),
                     left => next_due = next_due.min(ticks + left),
                 }
@@ -195,6 +206,9 @@ impl Population {
         }
     }
 }
+
+/// How many columns away from a change a body that is held may be for the change to matter to it.
+const REACH: i32 = 4;
 
 /// The chunk or column itself and the eight around it.
 const NEIGHBOURS: [(i32, i32); 9] =

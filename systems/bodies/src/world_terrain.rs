@@ -1,5 +1,6 @@
 //! The terrain of a [`World`], as bodies see it.
 
+use crate::kernel::tile::Tile;
 use crate::material::{MaterialId, Materials};
 use crate::terrain::Terrain;
 use voxtick_worlds::{BlockPos, Chunk, ChunkPos, World};
@@ -24,6 +25,20 @@ impl<'a> WorldTerrain<'a> {
             world.chunk(middle.checked_offset(x, z)?)
         });
         WorldTerrain { world, materials, middle, near }
+    }
+}
+
+/// The same, with a tile that answers most questions in a few instructions.
+#[derive(Debug)]
+pub(crate) struct TiledTerrain<'a> {
+    pub(crate) tile: &'a Tile,
+    pub(crate) world: WorldTerrain<'a>,
+}
+
+impl Terrain for TiledTerrain<'_> {
+    #[inline]
+    fn material(&self, x: i32, y: i32, z: i32) -> MaterialId {
+        self.tile.plain_material(x, y, z).unwrap_or_else(|| self.world.material(x, y, z))
     }
 }
 

@@ -20,7 +20,7 @@ fn compare(mut arena: Arena, settings: Settings, threads: usize, ticks: u64) {
 }
 
 fn settings(path: Path, sleeping: bool) -> Settings {
-    Settings { path, sleeping, ..Settings::default() }
+    Settings { path, sleeping, merging: false, ..Settings::default() }
 }
 
 #[test]
@@ -63,6 +63,23 @@ fn sleepers_are_what_they_would_have_become() {
         most_asleep = most_asleep.max(arena.asleep());
     }
     assert!(most_asleep > 200, "only {most_asleep} of 800 ever slept");
+}
+
+#[test]
+fn stacks_merge_as_if_each_had_asked_all_others() {
+    for sleeping in [false, true] {
+        let settings = Settings { sleeping, ..Settings::default() };
+        let mut arena = Arena::of_stacks(6, 0.1, 400, settings);
+        for tick in 0..260 {
+            if tick == 130 {
+                arena.throw_all(Throw { seed: 5, horizontal: 0.4, down: -0.2, up: 0.4 });
+            }
+            arena.step_reference(&settings.rules);
+            arena.step_population(1);
+            arena.assert_equal(if sleeping { "merging, asleep" } else { "merging" });
+        }
+        assert!(arena.population.count() < 250, "{} of 400 are left", arena.population.count());
+    }
 }
 
 #[test]

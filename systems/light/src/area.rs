@@ -7,12 +7,13 @@
 //!
 //! Cost class: O(sections that light reaches x levels), and one look at every other section.
 
-use voxtick_worlds::{BlockStates, CellMask, Direction, LightLevels, NIBBLE_BYTES};
+use voxtick_worlds::{BlockStates, CellMask, Direction, LightLevels};
 
 use crate::edges::{Edges, OPEN_EDGES};
 use crate::facts::MAX_LEVEL;
 use crate::masks::{
-    EAST_CELLS, EVERY_CELL, NO_CELL, Planes, WEST_CELLS, add_level, any, each, has, layer, set_layer, stored,
+    EAST_CELLS, EVERY_CELL, NO_CELL, Planes, WEST_CELLS, add_level, any, each, has, layer, set_layer,
+    store_at,
 };
 use crate::opacity::Opacity;
 use crate::simd::{Width, for_every_width};
@@ -154,12 +155,12 @@ impl AreaKernel {
         run_at(width, self, input, MAX_LEVEL - 1);
     }
 
-    /// What was computed for a section, in the form in which chunks keep it.
-    pub(crate) fn levels(&self, chunk: usize, section: usize, sections: usize) -> LightLevels {
-        match self.slots[chunk * sections + section].lit {
-            UNLIT | OPAQUE => LightLevels::Uniform(0),
-            BRIGHT => LightLevels::Uniform(MAX_LEVEL),
-            at => stored(&self.lit[at as usize].planes, &mut [0; NIBBLE_BYTES]),
+    /// Writes what was computed for a section, in the form in which chunks keep it.
+    pub(crate) fn levels(&self, width: Width, slot: usize, levels: &mut LightLevels) {
+        match self.slots[slot].lit {
+            UNLIT | OPAQUE => *levels = LightLevels::Uniform(0),
+            BRIGHT => *levels = LightLevels::Uniform(MAX_LEVEL),
+            at => store_at(width, &self.lit[at as usize].planes, levels),
         }
     }
 
@@ -267,6 +268,14 @@ impl AreaKernel {
             BRIGHT => &EVERY_CELL,
             at => &self.lit[at as usize].mask,
         }
+    }
+
+    #[inline(always)]
+    fn around(&self, slot: u32) -> Around<'_> {
+        let [down, up, north, south, west, east] = self.slots[slot as usize].beside;
+        let mask = |slot: u32| self.mask_of(slot);
+        let beside = [mask(down), mask(up), mask(north), mask(south), mask(west), mask(east)];
+        Around { own: mask(slot), beside }
     }
 
     #[inline(always)]
@@ -403,8 +412,7 @@ fn enter_slow_cells(kernel: &mut AreaKernel, slot: u32, slow: &[(u16, u8)], leve
         if has(kernel.mask_of(slot), at) {
             continue;
         }
-        let around =
-            Around { own: kernel.mask_of(slot), beside: this.beside.map(|beside| kernel.mask_of(beside)) };
+        let around = kernel.around(slot);
         let edges = EdgesAround {
             own: kernel.edges_of(slot),
             down: kernel.edges_of(this.beside[0]),

@@ -102,7 +102,7 @@ impl ChunkLighter {
 
     fn collect(&self, chunk: usize, sections: usize, levels: &mut [LightLevels]) {
         for section in 0..sections {
-            levels[section + 1] = self.kernel.levels(chunk, section, sections);
+            self.kernel.levels(self.width, chunk * sections + section, &mut levels[section + 1]);
         }
     }
 }

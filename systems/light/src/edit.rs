@@ -8,13 +8,13 @@
 //!
 //! Cost class: O(changed cells + layers in which levels differ x levels in which they do).
 
-use voxtick_worlds::{BlockStates, CellMask, Direction, LightChannel, LightLevels, World};
+use voxtick_worlds::{BlockStates, CellMask, ChunkLight, Direction, LightChannel, LightLevels, World};
 
 use crate::area::NONE;
 use crate::columns::Columns;
 use crate::edges::{Edges, OPEN_EDGES};
 use crate::facts::MAX_LEVEL;
-use crate::masks::{EAST_CELLS, Layer, NO_CELL, WEST_CELLS, any, each, layer, set_layer};
+use crate::masks::{EAST_CELLS, Layer, NO_CELL, WEST_CELLS, any, bits, each, layer, set_layer};
 use crate::simd::{Width, for_every_width};
 use crate::spread::{Around, EdgesAround, reach, reach_past_edges};
 use crate::working::Working;
@@ -28,6 +28,8 @@ pub(crate) struct ChangedCell {
     pub(crate) cell: u16,
     /// Its faces are or were not all empty, so that its neighbours' edges may have changed with it.
     pub(crate) shaped: bool,
+    /// It lets light through in another way than before; where not, only its emission has changed.
+    pub(crate) reshaped: bool,
 }
 
 /// What a run of the kernel did.
@@ -46,6 +48,9 @@ pub(crate) struct EditKernel {
     pub(crate) used: usize,
     /// Per section of all columns its place in `working`, or [`NONE`].
     pub(crate) places: Vec<u32>,
+    /// Per column the light of its chunk while it is taken out of the world, and which columns these are.
+    lights: Vec<Option<Box<ChunkLight>>>,
+    borrowed: Vec<u32>,
     sections: usize,
     /// Sections looked at in every level.
     forced: Vec<u32>,
@@ -62,6 +67,12 @@ struct Step {
     layers: u16,
     lit: CellMask,
     differ: CellMask,
+}
+
+impl Default for Step {
+    fn default() -> Step {
+        Step { working: NONE, layers: 0, lit: NO_CELL, differ: NO_CELL }
+    }
 }
 
 /// What the kernel works on: the world whose light it changes, and what its chunks let through.
@@ -84,6 +95,7 @@ impl EditKernel {
     ) -> Option<Difference> {
         self.sections = input.world.dimension().section_count();
         self.places.resize(input.columns.places() * self.sections, NONE);
+        self.lights.resize_with(input.columns.places(), || None);
         let mut outcome = Some(Difference::default());
         run_at(width, self, input, changed, &mut outcome);
         outcome
@@ -130,7 +142,7 @@ impl EditKernel {
             let seams = [opacity(Direction::Up), opacity(Direction::South), opacity(Direction::East)];
             Edges::with_seams(&columns.at(place).sections[section as usize], seams, input.world.states())
         };
-        let levels = take_levels(input, place, section);
+        let levels = self.levels_mut(input, place, section).map_or(LightLevels::Absent, std::mem::take);
         if self.used == self.working.len() {
             self.working.push(Working::default());
         }
@@ -138,6 +150,25 @@ impl EditKernel {
         self.places[number] = self.used as u32;
         self.used += 1;
         self.used as u32 - 1
+    }
+
+    /// Where the light of a section is kept. The light of a chunk is taken out of the world when it is first asked for,
+    /// so that the chunk is looked up once, not once a section.
+    pub(crate) fn levels_mut(
+        &mut self,
+        input: &mut EditInput<'_>,
+        place: u32,
+        section: u32,
+    ) -> Option<&mut LightLevels> {
+        let light = &mut self.lights[place as usize];
+        if light.is_none() {
+            *light = input.world.chunk_mut(input.columns.at(place).position)?.light.take();
+            if light.is_some() {
+                self.borrowed.push(place);
+            }
+        }
+        // Light starts one section below the build range.
+        light.as_mut()?.channel_mut(input.channel).get_mut(section as usize + 1)
     }
 
     /// The neighbour of a working section, which takes part from now on.
@@ -170,7 +201,7 @@ impl EditKernel {
     #[inline(always)]
     fn mark_around(&mut self, input: &mut EditInput<'_>, working: u32, differ: &CellMask, layers: u16) {
         let mut rows = [0; 4];
-        for y in (0..16).filter(|y| layers >> y & 1 != 0) {
+        for y in bits(layers) {
             let layer = layer(differ, y);
             rows = each(|at| rows[at] | layer[at]);
         }
@@ -195,7 +226,7 @@ impl EditKernel {
     /// they can.
     fn force(&mut self, input: &mut EditInput<'_>, changed: &[ChangedCell]) -> u8 {
         let mut brightest = 0;
-        for &ChangedCell { place, section, cell, shaped } in changed {
+        for &ChangedCell { place, section, cell, shaped, .. } in changed {
             let cell = usize::from(cell);
             let working = self.take_part(input, place, section);
             self.force_layer(working, cell / 256);
@@ -235,9 +266,9 @@ impl EditKernel {
     }
 
     #[inline(always)]
-    fn lit(&self, working: Option<u32>) -> &CellMask {
+    fn lit(&self, working: Option<u32>, level: u8) -> &CellMask {
         match working {
-            Some(working) if working != NONE => &self.working[working as usize].lit,
+            Some(working) if working != NONE => self.working[working as usize].lit(level),
             _ => &NO_CELL,
         }
     }
@@ -268,7 +299,15 @@ impl EditKernel {
             let (place, section) = (this.place, this.section);
             let levels = std::mem::take(&mut this.levels);
             self.places[place as usize * self.sections + section as usize] = NONE;
-            put_levels(input, place, section, levels);
+            if let Some(stored) = self.levels_mut(input, place, section) {
+                *stored = levels;
+            }
+        }
+        for place in self.borrowed.drain(..) {
+            let light = self.lights[place as usize].take();
+            if let Some(chunk) = input.world.chunk_mut(input.columns.at(place).position) {
+                chunk.light = light;
+            }
         }
         self.used = 0;
         self.forced.clear();
@@ -325,42 +364,37 @@ impl EditKernel {
             forced.layers |= forced.forced;
         }
         let sky_sources = input.channel == LightChannel::Sky && level == MAX_LEVEL;
-        self.steps.clear();
         let todo = std::mem::take(&mut self.todo);
-        for &working in &todo {
-            let layers = std::mem::take(&mut self.working[working as usize].layers);
-            if !sky_sources {
-                self.read_around(input, working, layers, level + 1);
-            }
-            self.steps.push(Step { working, layers, lit: NO_CELL, differ: NO_CELL });
-        }
         let mut steps = std::mem::take(&mut self.steps);
+        if steps.len() < todo.len() {
+            steps.resize_with(todo.len(), Step::default);
+        }
+        for (step, &working) in steps.iter_mut().zip(&todo) {
+            step.working = working;
+            step.layers = std::mem::take(&mut self.working[working as usize].layers);
+            if sky_sources {
+                self.working[working as usize].read(step.layers, level);
+            } else {
+                self.read_around(input, working, step.layers, level + 1);
+            }
+        }
         let mut supported = true;
-        for step in &mut steps {
+        for step in steps.iter_mut().take(todo.len()) {
             let this = &self.working[step.working as usize];
             let opacity = &input.columns.at(this.place).sections[this.section as usize];
             supported &= opacity.mixed().is_none_or(|mixed| mixed.slow.is_empty());
             if sky_sources {
-                let this = &mut self.working[step.working as usize];
-                this.read(step.layers, MAX_LEVEL);
-                for y in (0..16).filter(|y| step.layers >> y & 1 != 0) {
-                    let (lit, differ) = (layer(&this.lit, y), layer(&this.sources, y));
-                    let differ = if this.sources_differ >> y & 1 != 0 { differ } else { [0; 4] };
-                    set_layer(&mut step.lit, y, each(|at| lit[at] ^ differ[at]));
-                    set_layer(&mut step.differ, y, differ);
-                }
+                this.step_sources(step.layers, &mut step.lit, &mut step.differ);
                 continue;
             }
             let emitters = match (input.channel, opacity.mixed()) {
                 (LightChannel::Block, Some(mixed)) => &mixed.emitters[..],
                 _ => &[],
             };
-            for &(cell, _) in emitters.iter().filter(|&&(_, emission)| emission == level) {
-                step.lit[usize::from(cell) / 64] |= 1 << (cell % 64);
-            }
-            self.step(step, opacity.open(), level);
+            self.step(step, opacity.open(), emitters, level);
         }
-        for step in &steps {
+        let steps_taken = &steps[..todo.len()];
+        for step in steps_taken {
             self.commit(input, step, level);
         }
         self.steps = steps;
@@ -392,20 +426,33 @@ impl EditKernel {
 
     /// The rules, in the layers of the step: lit is what was, what emits, and what opens to a lit cell.
     #[inline(always)]
-    fn step(&self, step: &mut Step, open: &CellMask, level: u8) {
+    fn step(&self, step: &mut Step, open: &CellMask, emitters: &[(u16, u8)], level: u8) {
         let this = &self.working[step.working as usize];
-        let around = Around { own: &this.lit, beside: this.beside.map(|beside| self.lit(beside)) };
-        let [down, _, north, _, west, _] = this.beside;
+        let [down, up, north, south, west, east] = this.beside;
+        let lit = |beside: Option<u32>| self.lit(beside, level + 1);
+        let beside = [lit(down), lit(up), lit(north), lit(south), lit(west), lit(east)];
+        let around = Around { own: this.lit(level + 1), beside };
         let edges = [this.edges.as_deref(), self.edges(down), self.edges(north), self.edges(west)];
         let edged = edges.iter().any(Option::is_some);
-        let [own, down, north, west] = edges.map(|edges| edges.unwrap_or(&OPEN_EDGES));
-        let edges = EdgesAround { own, down, north, west };
-        for y in (0..16).filter(|y| step.layers >> y & 1 != 0) {
+        let edges = EdgesAround {
+            own: edges[0].unwrap_or(&OPEN_EDGES),
+            down: edges[1].unwrap_or(&OPEN_EDGES),
+            north: edges[2].unwrap_or(&OPEN_EDGES),
+            west: edges[3].unwrap_or(&OPEN_EDGES),
+        };
+        for y in bits(step.layers) {
             let reached: Layer = if edged { reach_past_edges(&around, &edges, y) } else { reach(&around, y) };
-            let (own, open, emitting) = (layer(&this.lit, y), layer(open, y), layer(&step.lit, y));
-            let lit = each(|at| own[at] | reached[at] & open[at] | emitting[at]);
-            let before = this.stored_layer(y, level);
-            set_layer(&mut step.lit, y, lit);
+            let (own, open) = (layer(around.own, y), layer(open, y));
+            set_layer(&mut step.lit, y, each(|at| own[at] | reached[at] & open[at]));
+        }
+        for &(cell, _) in emitters.iter().filter(|&&(_, emission)| emission == level) {
+            let cell = usize::from(cell);
+            if step.layers >> (cell / 256) & 1 != 0 {
+                step.lit[cell / 64] |= 1 << (cell % 64);
+            }
+        }
+        for y in bits(step.layers) {
+            let (lit, before) = (layer(&step.lit, y), this.stored_layer(y, level));
             set_layer(&mut step.differ, y, each(|at| lit[at] ^ before[at]));
         }
     }
@@ -414,14 +461,14 @@ impl EditKernel {
     fn commit(&mut self, input: &mut EditInput<'_>, step: &Step, level: u8) {
         let this = &mut self.working[step.working as usize];
         let mut differing = 0_u16;
-        for y in (0..16).filter(|y| step.layers >> y & 1 != 0) {
+        for y in bits(step.layers) {
             let differ = layer(&step.differ, y);
-            this.set_lit(y, level, layer(&step.lit, y));
             if any(differ) {
                 differing |= 1 << y;
                 this.note(y, level, differ);
             }
         }
+        this.set_lit(step.layers, level, &step.lit);
         if differing != 0 {
             self.mark_around(input, step.working, &step.differ, differing);
         }
@@ -438,27 +485,6 @@ impl EditKernel {
         this.sources[cell / 64] ^= 1 << (cell % 64);
         self.mark(working, 1 << y);
     }
-}
-
-fn take_levels(input: &mut EditInput<'_>, place: u32, section: u32) -> LightLevels {
-    levels_mut(input, place, section).map_or(LightLevels::Absent, std::mem::take)
-}
-
-fn put_levels(input: &mut EditInput<'_>, place: u32, section: u32, levels: LightLevels) {
-    if let Some(stored) = levels_mut(input, place, section) {
-        *stored = levels;
-    }
-}
-
-/// Where the world keeps the light of a section of a column.
-pub(crate) fn levels_mut<'a>(
-    input: &'a mut EditInput<'_>,
-    place: u32,
-    section: u32,
-) -> Option<&'a mut LightLevels> {
-    let light = input.world.chunk_mut(input.columns.at(place).position)?.light.as_mut()?;
-    // Light starts one section below the build range.
-    light.channel_mut(input.channel).get_mut(section as usize + 1)
 }
 
 /// The states' table, for what asks for edges.

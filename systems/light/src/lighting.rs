@@ -168,11 +168,19 @@ impl Lighting {
                 section: section as u32,
                 cell: cell as u16,
                 shaped: before.is_shaped() || after.is_shaped(),
+                reshaped: (before.dampening, before.faces) != (after.dampening, after.faces),
             });
         }
-        // A cell that changed twice counts once, shaped if it ever was.
-        self.changed.sort_unstable_by_key(|&at| (ChangedCell { shaped: false, ..at }, !at.shaped));
-        self.changed.dedup_by_key(|at| (at.place, at.section, at.cell));
+        // A cell that changed twice counts once, with all that was ever true of it.
+        self.changed.sort_unstable();
+        self.changed.dedup_by(|at, kept| {
+            let same = (at.place, at.section, at.cell) == (kept.place, kept.section, kept.cell);
+            if same {
+                kept.shaped |= at.shaped;
+                kept.reshaped |= at.reshaped;
+            }
+            same
+        });
         let mut relit = with_neighbours(renewed);
         if renewed.is_empty() {
             return relit;
@@ -197,12 +205,13 @@ impl Lighting {
         if self.changed.is_empty() {
             return;
         }
-        let channels: &[LightChannel] = if world.dimension().has_sky() {
-            &[LightChannel::Block, LightChannel::Sky]
-        } else {
-            &[LightChannel::Block]
-        };
-        for &channel in channels {
+        for channel in [LightChannel::Block, LightChannel::Sky] {
+            if channel == LightChannel::Sky {
+                self.changed.retain(|at| at.reshaped);
+                if !world.dimension().has_sky() || self.changed.is_empty() {
+                    return;
+                }
+            }
             let mut input = EditInput { world, columns: &self.columns, channel };
             match self.kernel.update(self.width, &mut input, &self.changed) {
                 Some(difference) => {

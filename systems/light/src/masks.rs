@@ -5,6 +5,8 @@
 
 use voxtick_worlds::{CellMask, LightLevels, NIBBLE_BYTES};
 
+use crate::simd::for_every_width;
+
 /// No cell.
 pub(crate) static NO_CELL: CellMask = [0; 64];
 /// Every cell.
@@ -45,6 +47,17 @@ pub(crate) fn any(layer: Layer) -> bool {
 #[inline(always)]
 pub(crate) fn has(mask: &CellMask, cell: usize) -> bool {
     mask[cell / 64] >> (cell % 64) & 1 != 0
+}
+
+/// The numbers of the set bits, ascending.
+#[inline(always)]
+pub(crate) fn bits(set: u16) -> impl Iterator<Item = usize> {
+    let mut rest = set;
+    std::iter::from_fn(move || {
+        let bit = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+        rest &= rest - 1;
+        Some(bit)
+    })
 }
 
 /// The cells of a mask, ascending.
@@ -92,8 +105,7 @@ pub(crate) fn uniform_level(planes: &Planes) -> Option<u8> {
 #[inline(always)]
 pub(crate) fn pack(planes: &Planes, nibbles: &mut [u8; NIBBLE_BYTES]) {
     for y in 0..16 {
-        let planes = [0, 1, 2, 3].map(|bit| layer(&planes[bit], y));
-        pack_layer(&planes, y, nibbles);
+        pack_layer(&layers(planes, y), y, nibbles);
     }
 }
 
@@ -113,11 +125,10 @@ pub(crate) fn pack_layer(planes: &[Layer; 4], y: usize, nibbles: &mut [u8; NIBBL
 /// Reads one layer of nibbles into the same layer of the planes.
 #[inline(always)]
 pub(crate) fn unpack_layer(nibbles: &[u8; NIBBLE_BYTES], y: usize, planes: &mut Planes) {
-    for word in y * 4..y * 4 + 4 {
-        let rows = each(|at| {
-            let start = word * 32 + at * 8;
-            unpack_row(nibbles[start..start + 8].try_into().map_or(0, u64::from_le_bytes))
-        });
+    let (rows, _) = nibbles[y * 128..y * 128 + 128].as_chunks::<8>();
+    let (words, _) = rows.as_chunks::<4>();
+    for (word, rows) in (y * 4..).zip(words) {
+        let rows = each(|at| unpack_row(u64::from_le_bytes(rows[at])));
         for (bit, plane) in planes.iter_mut().enumerate() {
             let piece = |row: usize| (rows[row] >> (16 * bit) & 0xFFFF) << (16 * row);
             plane[word] = piece(0) | piece(1) | piece(2) | piece(3);
@@ -125,15 +136,27 @@ pub(crate) fn unpack_layer(nibbles: &[u8; NIBBLE_BYTES], y: usize, planes: &mut 
     }
 }
 
-/// The stored form of planes, and whether a new allocation was needed.
-pub(crate) fn stored(planes: &Planes, nibbles: &mut [u8; NIBBLE_BYTES]) -> LightLevels {
-    match uniform_level(planes) {
+/// The same layer of all four planes.
+#[inline(always)]
+pub(crate) fn layers(planes: &Planes, y: usize) -> [Layer; 4] {
+    [layer(&planes[0], y), layer(&planes[1], y), layer(&planes[2], y), layer(&planes[3], y)]
+}
+
+for_every_width! {
+    /// Writes the form in which chunks keep these levels.
+    pub(crate) fn store_at(planes: &Planes, levels: &mut LightLevels) = store
+}
+
+#[inline(always)]
+fn store(planes: &Planes, levels: &mut LightLevels) {
+    *levels = match uniform_level(planes) {
         Some(level) => LightLevels::Uniform(level),
         None => {
-            pack(planes, nibbles);
-            LightLevels::Nibbles(std::sync::Arc::new(*nibbles))
+            let mut nibbles = [0; NIBBLE_BYTES];
+            pack(planes, &mut nibbles);
+            LightLevels::Nibbles(std::sync::Arc::new(nibbles))
         }
-    }
+    };
 }
 
 /// Exchanges two groups of bits that lie `shift` apart; `low` marks the lower group.

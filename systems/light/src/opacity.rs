@@ -146,7 +146,7 @@ impl Opacity {
     }
 }
 
-/// What the masks have to know of a palette entry.
+/// What the masks have to know of a palette entry, each in 16 bits of its own: one bit for each cell of a row.
 const OPEN: u64 = 1;
 const CLEAR: u64 = 1 << 16;
 const RARE: u64 = 1 << 32;
@@ -172,20 +172,12 @@ impl MixedOpacity {
             shaped: Vec::new(),
             edges: None,
         };
-        let mut indices = [0; SECTION_CELLS];
-        section.unpack_indices(&mut indices);
-        for (word, indices) in indices.chunks_exact(64).enumerate() {
-            for (row, indices) in indices.chunks_exact(16).enumerate() {
-                // Three rows of 16 bits in one register.
-                let mut rows = 0;
-                for (bit, &index) in indices.iter().enumerate() {
-                    rows |= flags[usize::from(index)] << bit;
-                }
-                mixed.open[word] |= (rows & 0xFFFF) << (row * 16);
-                mixed.clear[word] |= (rows >> 16 & 0xFFFF) << (row * 16);
-                rare[word] |= (rows >> 32 & 0xFFFF) << (row * 16);
-            }
-        }
+        crate::rows::for_each_row(section, &flags, |row, flags| {
+            let (word, shift) = (row / 4, row % 4 * 16);
+            mixed.open[word] |= (flags & 0xFFFF) << shift;
+            mixed.clear[word] |= (flags >> 16 & 0xFFFF) << shift;
+            rare[word] |= (flags >> 32 & 0xFFFF) << shift;
+        });
         for cell in crate::masks::cells(&rare) {
             let facts = facts[section.palette_index(cell)];
             mixed.list(cell as u16, facts);

@@ -54,3 +54,29 @@ pub(crate) fn light_in_parallel(
         .flatten_iter()
         .collect()
 }
+
+/// The light of the chunks at `positions` from their blocks alone, as if no others were loaded, ascending; in parallel
+/// on the current rayon pool. Positions without a chunk are left out.
+///
+/// ```
+/// use voxtick_light::relight;
+/// use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, World};
+/// let mut world = World::new(Dimension::overworld(), BlockStates::load());
+/// world.insert_chunk(Chunk::empty(ChunkPos::new(0, 0), world.dimension()));
+/// for (position, light) in relight(&world, &world.chunk_positions().collect()) {
+///     if let Some(chunk) = world.chunk_mut(position) {
+///         chunk.light = Some(Box::new(light));
+///     }
+/// }
+/// # assert!(world.chunk(ChunkPos::new(0, 0)).unwrap().light.as_ref().unwrap().incomplete);
+/// ```
+#[must_use]
+pub fn relight(world: &World, positions: &BTreeSet<ChunkPos>) -> Vec<(ChunkPos, ChunkLight)> {
+    let mut columns = Columns::default();
+    for (position, sections) in derive_in_parallel(world, positions.iter().copied().collect()) {
+        columns.insert(position, sections);
+    }
+    let mut lit = light_in_parallel(Width::detected(), world, &columns, positions);
+    lit.sort_by_key(|(position, _)| *position);
+    lit
+}

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use voxtick_worlds::{CellMask, LightLevels, NIBBLE_BYTES};
 
 use crate::edges::Edges;
-use crate::masks::{Layer, NO_CELL, Planes, each, layer, pack_layer, set_layer, unpack_layer};
+use crate::masks::{
+    EVERY_CELL, Layer, NO_CELL, Planes, bits, each, layer, layers, pack_layer, set_layer, unpack_layer,
+};
 
 /// The stored light of a section, what is known of its lit cells at the level that is worked on, and what has changed.
 pub(crate) struct Working {
@@ -22,9 +24,12 @@ pub(crate) struct Working {
     /// Layers of `stored` that have been read from `levels`.
     read: u16,
     stored: Planes,
-    /// The cells at least as bright as a level, with the level for which each layer holds that.
-    pub(crate) lit: CellMask,
-    lit_level: [u8; 16],
+    /// The cells at least as bright as `lit_level`, in the layers of `lit_layers`.
+    lit: CellMask,
+    lit_level: u8,
+    lit_layers: u16,
+    /// The level of every cell, as long as nothing has been found to differ.
+    even: Option<u8>,
     /// Bits of levels that are others now, in the layers of `changed`.
     changes: Planes,
     changed: u16,
@@ -46,7 +51,9 @@ impl Default for Working {
             read: 0,
             stored: [NO_CELL; 4],
             lit: NO_CELL,
-            lit_level: [0; 16],
+            lit_level: 0,
+            lit_layers: 0,
+            even: None,
             changes: [NO_CELL; 4],
             changed: 0,
             sources: NO_CELL,
@@ -67,7 +74,12 @@ impl Working {
         self.layers = 0;
         self.forced = 0;
         self.read = 0;
-        self.lit_level = [0; 16];
+        self.lit_level = 0;
+        self.lit_layers = 0;
+        self.even = match &self.levels {
+            LightLevels::Nibbles(_) => None,
+            even => Some(even.level(0).unwrap_or(0)),
+        };
         self.changed = 0;
         self.sources_differ = 0;
     }
@@ -77,23 +89,55 @@ impl Working {
         self.levels.level(cell).unwrap_or(0)
     }
 
-    /// Makes `lit` hold the cells at least as bright as `level` in `layers`, as they were stored where no step has
-    /// found them anew.
+    /// Makes the cells at least as bright as `level` known in `layers`: as they were stored where no step has found
+    /// them anew.
     #[inline(always)]
     pub(crate) fn read(&mut self, layers: u16, level: u8) {
-        for y in (0..16).filter(|y| layers >> y & 1 != 0) {
-            if self.lit_level[y] != level {
-                self.read_layer(y);
-                let lit = self.stored_layer(y, level);
-                self.set_lit(y, level, lit);
-            }
+        if self.even.is_some() {
+            return;
+        }
+        let known = if self.lit_level == level { self.lit_layers } else { 0 };
+        for y in bits(layers & !known) {
+            self.read_layer(y);
+            let lit = self.stored_layer(y, level);
+            set_layer(&mut self.lit, y, lit);
+        }
+        self.lit_level = level;
+        self.lit_layers = known | layers;
+    }
+
+    /// The cells at least as bright as `level`, for which they must have been read.
+    #[inline(always)]
+    pub(crate) fn lit(&self, level: u8) -> &CellMask {
+        match self.even {
+            Some(even) if even >= level => &EVERY_CELL,
+            Some(_) => &NO_CELL,
+            None => &self.lit,
         }
     }
 
+    /// Takes the cells of `lit` in `layers` as those at least as bright as `level`.
     #[inline(always)]
-    pub(crate) fn set_lit(&mut self, y: usize, level: u8, lit: Layer) {
-        set_layer(&mut self.lit, y, lit);
-        self.lit_level[y] = level;
+    pub(crate) fn set_lit(&mut self, layers: u16, level: u8, lit: &CellMask) {
+        if self.even.is_some() {
+            return;
+        }
+        for y in bits(layers) {
+            set_layer(&mut self.lit, y, layer(lit, y));
+        }
+        self.lit_layers = layers | if self.lit_level == level { self.lit_layers } else { 0 };
+        self.lit_level = level;
+    }
+
+    /// The sky sources after their changes, in `layers`, which must have been read, and where they differ from before.
+    #[inline(always)]
+    pub(crate) fn step_sources(&self, layers: u16, lit: &mut CellMask, differ: &mut CellMask) {
+        for y in bits(layers) {
+            let toggled = if self.sources_differ >> y & 1 != 0 { layer(&self.sources, y) } else { [0; 4] };
+            let before = layer(self.lit(15), y);
+            set_layer(lit, y, each(|at| before[at] ^ toggled[at]));
+            set_layer(differ, y, toggled);
+        }
     }
 
     #[inline(always)]
@@ -113,14 +157,24 @@ impl Working {
         }
     }
 
+    /// Reads all layers of a section that has had one level until now.
+    #[inline(never)]
+    fn read_all_even(&mut self) {
+        (0..16).for_each(|y| self.read_layer(y));
+        self.lit_level = 0;
+    }
+
     /// The cells of a layer, read before, whose stored level is at least `level`.
     #[inline(always)]
     pub(crate) fn stored_layer(&self, y: usize, level: u8) -> Layer {
+        if let Some(even) = self.even {
+            return [if even >= level { u64::MAX } else { 0 }; 4];
+        }
         if level > 15 {
             return [0; 4];
         }
-        let planes = [0, 1, 2, 3].map(|bit| layer(&self.stored[bit], y));
-        let wanted = [0, 1, 2, 3].map(|bit| if level >> bit & 1 != 0 { u64::MAX } else { 0 });
+        let planes = layers(&self.stored, y);
+        let wanted = each(|bit| 0_u64.wrapping_sub(u64::from(level >> bit & 1)));
         each(|at| {
             // From the highest bit down: greater so far, or equal so far.
             let (mut greater, mut equal) = (0, u64::MAX);
@@ -139,6 +193,9 @@ impl Working {
     /// is a multiple of the bit's value.
     #[inline(always)]
     pub(crate) fn note(&mut self, y: usize, level: u8, differ: Layer) {
+        if self.even.take().is_some() {
+            self.read_all_even();
+        }
         if self.changed >> y & 1 == 0 {
             self.changed |= 1 << y;
             self.changes.iter_mut().for_each(|plane| set_layer(plane, y, [0; 4]));
@@ -155,18 +212,21 @@ impl Working {
     #[inline(always)]
     pub(crate) fn write_changes(&mut self) -> u64 {
         let mut cells = 0;
-        for y in (0..16).filter(|y| self.changed >> y & 1 != 0) {
-            let changes = [0, 1, 2, 3].map(|bit| layer(&self.changes[bit], y));
+        for y in bits(self.changed) {
+            let changes = layers(&self.changes, y);
             let any = each(|at| changes[0][at] | changes[1][at] | changes[2][at] | changes[3][at]);
             let count: u32 = any.iter().map(|word| word.count_ones()).sum();
             if count == 0 {
                 continue;
             }
             cells += u64::from(count);
-            let planes = [0, 1, 2, 3].map(|bit| {
-                let stored = layer(&self.stored[bit], y);
-                each(|at| stored[at] ^ changes[bit][at])
-            });
+            let stored = layers(&self.stored, y);
+            let planes = [
+                each(|at| stored[0][at] ^ changes[0][at]),
+                each(|at| stored[1][at] ^ changes[1][at]),
+                each(|at| stored[2][at] ^ changes[2][at]),
+                each(|at| stored[3][at] ^ changes[3][at]),
+            ];
             pack_layer(&planes, y, nibbles_mut(&mut self.levels));
         }
         cells

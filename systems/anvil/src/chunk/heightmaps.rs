@@ -40,6 +40,9 @@ pub(super) fn write(map: &Heightmap, height: usize, straddling: bool, writer: &m
     writer.long_array(words.into_iter());
 }
 
+/// One bit for each kind of heightmap.
+const EVERY_KIND: u8 = 0b1111;
+
 /// Makes all four heightmaps of a chunk from its blocks, as the game does when it finishes a chunk.
 ///
 /// ```
@@ -59,19 +62,36 @@ pub(super) fn write(map: &Heightmap, height: usize, straddling: bool, writer: &m
 pub fn compute(chunk: &Chunk, states: &BlockStates) -> Heightmaps {
     let mut maps = HeightmapKind::ALL.map(|_| Box::new([0_u16; 256]));
     let mut indices = Box::new([0_u16; SECTION_CELLS]);
+    // For each column the kinds that are still to be found, one bit a kind.
+    let mut wanted = [EVERY_KIND; 256];
+    let mut columns_left = 256;
     for (index, section) in chunk.sections().iter().enumerate().rev() {
         let kinds: Vec<u8> = section.palette().iter().map(|state| kinds_of(*state, states)).collect();
         if kinds.iter().all(|kinds| *kinds == 0) {
             continue;
         }
         section.unpack_indices(&mut indices);
-        for (kind, map) in maps.iter_mut().enumerate() {
-            for (column, top) in map.iter_mut().enumerate().filter(|(_, top)| **top == 0) {
-                let counts = |y: &usize| kinds[usize::from(indices[y * 256 + column])] >> kind & 1 == 1;
-                if let Some(y) = (0..SECTION_EDGE).rev().find(counts) {
-                    *top = (index * SECTION_EDGE + y + 1) as u16;
+        for (y, layer) in indices.chunks_exact(256).enumerate().rev() {
+            for (column, (cell, wanted)) in layer.iter().zip(&mut wanted).enumerate() {
+                let found = kinds[usize::from(*cell)] & *wanted;
+                if found == 0 {
+                    continue;
                 }
+                let top = (index * SECTION_EDGE + y + 1) as u16;
+                for (kind, map) in maps.iter_mut().enumerate() {
+                    if found >> kind & 1 == 1 {
+                        map[column] = top;
+                    }
+                }
+                *wanted &= !found;
+                columns_left -= usize::from(*wanted == 0);
             }
+            if columns_left == 0 {
+                break;
+            }
+        }
+        if columns_left == 0 {
+            break;
         }
     }
     let mut heightmaps = Heightmaps::default();

@@ -10,6 +10,7 @@ use super::patch::Patch;
 use super::sections::{LEAST_BITS, SectionFields};
 use crate::nbt::{Nbt, NbtWriter, Tag};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use voxtick_worlds::{
     BIOME_CELLS, BiomeSection, BlockStates, Chunk, LightLevels, NIBBLE_BYTES, SECTION_CELLS, Section, StateId,
 };
@@ -173,7 +174,7 @@ impl<'a> SectionEdits<'a> {
 
     fn cell_payload(
         &self,
-        packed: &PackedCells,
+        packed: &PackedCells<'_>,
         entries: &mut StoredEntries<'_>,
         writer: &mut NbtWriter<'_>,
     ) {
@@ -186,9 +187,9 @@ impl<'a> SectionEdits<'a> {
         }
     }
 
-    fn palette(&self, packed: &PackedCells, entries: &mut StoredEntries<'_>, writer: &mut NbtWriter<'_>) {
+    fn palette(&self, packed: &PackedCells<'_>, entries: &mut StoredEntries<'_>, writer: &mut NbtWriter<'_>) {
         writer.list(Tag::Compound, packed.palette.len());
-        for state in &packed.palette {
+        for state in packed.palette.iter() {
             match entries.bytes_of(*state) {
                 Some(bytes) => writer.raw(bytes),
                 None => palette_entry(*state, self.states, self.layout.data_version, writer),
@@ -226,13 +227,21 @@ impl<'a> StoredEntries<'a> {
 }
 
 /// Cells as they are stored: a palette of the states in use, and an index a cell unless there is only one state.
-struct PackedCells {
-    palette: Vec<StateId>,
-    words: Option<Vec<u64>>,
+struct PackedCells<'a> {
+    palette: Cow<'a, [StateId]>,
+    words: Option<Cow<'a, [u64]>>,
 }
 
-impl PackedCells {
-    fn of(section: &Section, layout: &Layout<'_>) -> PackedCells {
+impl PackedCells<'_> {
+    fn of<'a>(section: &'a Section, layout: &Layout<'_>) -> PackedCells<'a> {
+        // PERF: what came packed as the game packs it goes out as it is.
+        if let Some((bits, words)) = section.packed_indices()
+            && !layout.straddling
+            && bits == bits_for(section.palette().len(), LEAST_BITS)
+            && section.counts().count() == section.palette().len()
+        {
+            return PackedCells { palette: section.palette().into(), words: Some(words.into()) };
+        }
         // Places in the stored palette, in the order of the section's: states that no cell has get none.
         let mut palette = Vec::new();
         let mut place_of = vec![0_u16; section.palette().len()];
@@ -243,7 +252,7 @@ impl PackedCells {
         }
         // Before 21w43a a section always had indices.
         if palette.len() == 1 && layout.flat {
-            return PackedCells { palette, words: None };
+            return PackedCells { palette: palette.into(), words: None };
         }
         let mut indices = [0; SECTION_CELLS];
         section.unpack_indices(&mut indices);
@@ -252,7 +261,7 @@ impl PackedCells {
         }
         let mut words = Vec::new();
         pack(&indices, bits_for(palette.len(), LEAST_BITS), layout.straddling, &mut words);
-        PackedCells { palette, words: Some(words) }
+        PackedCells { palette: palette.into(), words: Some(words.into()) }
     }
 }
 
@@ -305,6 +314,13 @@ pub(super) fn same_cells(a: &Section, b: &Section) -> bool {
     }
     if let (Some(a), Some(b)) = (a.uniform_state(), b.uniform_state()) {
         return a == b;
+    }
+    if let (Some((bits_a, words_a)), Some((bits_b, words_b))) = (a.packed_indices(), b.packed_indices())
+        && bits_a == bits_b
+        && a.palette().iter().zip(b.palette()).all(|(a, b)| a == b)
+    {
+        // No palette names a state twice, so another index is another state.
+        return words_a == words_b;
     }
     let (mut indices_a, mut indices_b) = ([0; SECTION_CELLS], [0; SECTION_CELLS]);
     a.unpack_indices(&mut indices_a);

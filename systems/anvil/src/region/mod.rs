@@ -7,6 +7,7 @@
 //! Every entry has a verdict of its own. What is wrong with one entry never makes another unreadable, and is never
 //! read as the chunk's absence.
 
+mod cache;
 mod damage;
 mod entry;
 mod file;
@@ -17,6 +18,7 @@ mod record;
 mod sectors;
 mod write;
 
+pub use cache::{FlushFolderError, RegionFolder};
 pub use damage::Damage;
 pub use file::{OpenRegionError, Region, RegionOptions};
 pub use name::{RegionNameError, external_file_name, region_file_name, region_of_path};

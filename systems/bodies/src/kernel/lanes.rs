@@ -259,15 +259,34 @@ impl Lanes {
             let hit_y = vy != dy;
             let grounded = hit_y & falls;
 
-            // A body that lands on nothing has just slid off an edge: the exact path finds what carries it.
+            // What carries it: a block under its box, or under where the box was before it slid; else nothing does.
             let slab = whole((new_y - SUPPORT_DEPTH).floor() - bottom) & 7;
-            let carrying = seen >> (8 * slab)
-                & 0xF
-                & (select(new_x - HALF_WIDTH < face_x, WEST, 0)
-                    | select(new_x + HALF_WIDTH > face_x, EAST, 0))
-                & (select(new_z - HALF_WIDTH < face_z, NORTH, 0)
-                    | select(new_z + HALF_WIDTH > face_z, SOUTH, 0));
-            exact |= grounded & (carrying == 0);
+            let carriers = (seen >> (8 * slab)) & 0xF;
+            let (new_min_x, new_max_x) = (new_x - HALF_WIDTH, new_x + HALF_WIDTH);
+            let (new_min_z, new_max_z) = (new_z - HALF_WIDTH, new_z + HALF_WIDTH);
+            let carried = carriers
+                & over_columns(new_min_x, new_max_x, face_x, WEST, EAST)
+                & over_columns(new_min_z, new_max_z, face_z, NORTH, SOUTH)
+                != 0;
+            let (old_min_x, old_max_x) = (new_min_x - dx, new_max_x - dx);
+            let (old_min_z, old_max_z) = (new_min_z - dz, new_max_z - dz);
+            let had_carried = carriers
+                & over_columns(old_min_x, old_max_x, face_x, WEST, EAST)
+                & over_columns(old_min_z, old_max_z, face_z, NORTH, SOUTH)
+                != 0;
+            let had_none = flags & u64::from(Flags::GROUND_NO_BLOCKS.0) != 0;
+            let no_blocks = grounded & !carried & (had_none | !had_carried);
+            // Rounding can put a face of these boxes a hair beyond the columns that were read.
+            let (end_x, end_z) = (face_x + fraction(extent & 1), face_z + fraction(extent >> 1 & 1));
+            let outside = (new_min_x < face_x - 1.0)
+                | (new_max_x > end_x)
+                | (old_min_x < face_x - 1.0)
+                | (old_max_x > end_x)
+                | (new_min_z < face_z - 1.0)
+                | (new_max_z > end_z)
+                | (old_min_z < face_z - 1.0)
+                | (old_max_z > end_z);
+            exact |= grounded & outside & !carried;
 
             let factor = if grounded { GROUND_FACTOR } else { DRAG_HORIZONTAL };
             self.vx[lane] = (if hit_x { 0.0 } else { vx }) * factor;
@@ -287,7 +306,8 @@ impl Lanes {
             // One that has to wait for its phase, but is not known to be clear, is looked at exactly.
             let slides = vx * vx + vz * vz > THROTTLE_SPEED_SQUARED;
             exact |= was_grounded & !slides & (phase != 0);
-            let rests = grounded
+            let rests = carried
+                & grounded
                 & was_grounded
                 & (phase == 0)
                 & (vy == RESTING_SPEED)
@@ -304,6 +324,7 @@ impl Lanes {
             self.flags[lane] = flags & u64::from(!STEPPED.0)
                 | u64::from(Flags::CLEAR.0)
                 | select(grounded, u64::from(Flags::ON_GROUND.0), 0)
+                | select(no_blocks, u64::from(Flags::GROUND_NO_BLOCKS.0), 0)
                 | select(hit_x | hit_z, u64::from(Flags::HIT_SIDEWAYS.0), 0)
                 | select(hit_y, u64::from(Flags::HIT_VERTICALLY.0), 0)
                 | select(moved, u64::from(Flags::MOVED.0), 0)
@@ -345,6 +366,12 @@ fn shorten(by: f64, blocked: bool, gap: f64, any: bool) -> f64 {
 #[inline(always)]
 fn is_residue(way: f64) -> bool {
     (way != 0.0) & (way.abs() < EPSILON)
+}
+
+/// The columns that a box covers of the two on either side of `face`.
+#[inline(always)]
+fn over_columns(min: f64, max: f64, face: f64, before: u64, after: u64) -> u64 {
+    select(min < face, before, 0) | select(max > face, after, 0)
 }
 
 #[inline(always)]

@@ -83,6 +83,25 @@ impl Tile {
         self.build(self.low, self.low + self.rows as i32, chunk, world, materials);
     }
 
+    /// What stands at a cell, where the tile knows it: air, or a full cube like stone.
+    #[inline]
+    pub(crate) fn plain_material(&self, x: i32, y: i32, z: i32) -> Option<MaterialId> {
+        let (column_x, column_z) = (x.wrapping_sub(self.west), z.wrapping_sub(self.north));
+        let row = y.wrapping_sub(self.low);
+        let inside = (column_x as u32) < EDGE as u32
+            && (column_z as u32) < EDGE as u32
+            && (row as u32) < self.rows as u32;
+        if !inside {
+            return None;
+        }
+        let byte = self.cells[(column_z as usize * EDGE + column_x as usize) * self.rows + row as usize];
+        match byte & 0x11 {
+            0 => Some(MaterialId::AIR),
+            1 => Some(MaterialId::CUBE),
+            _ => None,
+        }
+    }
+
     fn build(&mut self, low: i32, high: i32, chunk: ChunkPos, world: &World, materials: &Materials) {
         self.west = chunk.x * 16 - 1;
         self.north = chunk.z * 16 - 1;

@@ -1,8 +1,8 @@
 //! A small world with bodies in it, stepped by the reference and by the kernel side by side.
 
 use voxtick_bodies::{
-    BodyId, Columns, Materials, Moment, Population, Row, Rules, Scratch, Settings, Spawn, Surroundings,
-    WorldTerrain, reference,
+    BodyId, Columns, Materials, Moment, NEVER_PICK_UP, Population, Row, Rules, Scratch, Settings, Spawn,
+    Surroundings, WorldTerrain, reference,
 };
 use voxtick_worlds::generators::split_mix;
 use voxtick_worlds::{
@@ -61,6 +61,7 @@ pub(crate) struct Arena {
     scratch: Scratch,
     ticks: u64,
     gone: Vec<bool>,
+    merging: bool,
 }
 
 pub(crate) struct Throw {
@@ -85,6 +86,25 @@ impl Random {
 }
 
 impl Arena {
+    /// As [`Arena::random`] with stacks of a few kinds, so that they merge.
+    pub(crate) fn of_stacks(seed: u64, solid: f64, count: usize, settings: Settings) -> Arena {
+        let mut arena = Arena::random(seed, &["stone"], solid, 0, settings);
+        let mut random = Random(seed ^ 77);
+        let spawns: Vec<Spawn> = (0..count)
+            .map(|_| {
+                let position = [random.next() * 9.0, 4.0 + random.next() * 20.0, random.next() * 9.0 + 11.0];
+                let max_count = [16, 64][random.below(2)];
+                let count = 1 + random.below(usize::from(max_count)) as u8;
+                let stack = ItemStack::new(ItemKind(random.below(3) as u32), count / 2, max_count);
+                let pickup_delay = [Some(10), Some(40), None][random.below(20) / 9];
+                let age = [Some(0), Some(3), None][random.below(20) / 9];
+                Spawn { age, pickup_delay, ..Spawn::at(position, stack) }
+            })
+            .collect();
+        arena.spawn(&spawns);
+        arena
+    }
+
     /// 48 x 32 x 48 cells, a share `solid` of them filled with `kinds`, and `count` bodies all over it.
     pub(crate) fn random(seed: u64, kinds: &[&str], solid: f64, count: usize, settings: Settings) -> Arena {
         let states = BlockStates::load();
@@ -120,6 +140,7 @@ impl Arena {
             scratch: Scratch::default(),
             ticks: 0,
             gone: Vec::new(),
+            merging: settings.merging,
         };
         let spawns: Vec<Spawn> = (0..count)
             .map(|index| {
@@ -135,13 +156,15 @@ impl Arena {
 
     pub(crate) fn spawn(&mut self, spawns: &[Spawn]) {
         let ids = self.population.spawn(spawns).expect("room");
-        for &id in &ids {
+        for (&id, spawn) in ids.iter().zip(spawns) {
             let view = self.population.view(id).expect("made");
             self.columns.push(&Row {
                 body: view.body,
                 stack: view.stack,
-                pickup: 10,
-                born: self.ticks as u32,
+                pickup: spawn
+                    .pickup_delay
+                    .map_or(NEVER_PICK_UP, |delay| delay as i16 + spawn.age.unwrap_or(0)),
+                born: (self.ticks as u32).wrapping_sub(spawn.age.unwrap_or(0) as u32),
                 number: id.number,
             });
         }
@@ -157,7 +180,7 @@ impl Arena {
             let (x, z) = (side(), side());
             let velocity = [x, throw.down + random.next() * (throw.up - throw.down), z];
             [self.columns.vx[row], self.columns.vy[row], self.columns.vz[row]] = velocity;
-            throws.push((self.ids[row], velocity));
+            throws.push((self.ids[self.columns.number[row] as usize], velocity));
         }
         self.population.throw(&throws);
     }
@@ -179,6 +202,9 @@ impl Arena {
         let moment = Moment { tick: self.ticks, seed: SEED };
         reference::step_all(&mut self.columns, ground, rules, moment, &mut self.scratch);
         self.ticks += 1;
+        if self.merging {
+            reference::merge_all(&mut self.columns, self.ticks);
+        }
     }
 
     pub(crate) fn step_population(&mut self, threads: usize) {
@@ -193,13 +219,15 @@ impl Arena {
     /// Bodies that are lost below the world are left out: only the population takes them out.
     pub(crate) fn assert_equal(&mut self, what: &str) {
         let lost = f64::from(-voxtick_bodies::rules::VOID_DEPTH);
-        for (row, &id) in self.ids.iter().enumerate() {
+        for row in 0..self.columns.len() {
+            let number = self.columns.number[row] as usize;
             let expected = self.columns.body(row);
-            let Some(view) = self.population.view(id) else {
-                let known = std::mem::replace(&mut self.gone[row], true);
+            let Some(view) = self.population.view(self.ids[number]) else {
+                let known = std::mem::replace(&mut self.gone[number], true);
                 assert!(
                     known || expected.position[1] < lost,
-                    "{what}: body {row} is gone at {:?}",
+                    "{what}: body {number} is gone after {} ticks at {:?}",
+                    self.ticks,
                     expected.position
                 );
                 continue;
@@ -209,14 +237,15 @@ impl Arena {
                 && expected.flags.results() == view.body.flags.results();
             assert!(
                 same,
-                "{what}: body {row} after {} ticks\nreference {expected:?}\nkernel    {:?}",
+                "{what}: body {number} after {} ticks\nreference {expected:?}\nkernel    {:?}",
                 self.ticks, view.body
             );
-            assert_eq!(
-                self.columns.age(row, self.ticks).filter(|_| row % 7 != 0),
-                view.age,
-                "{what}: age of {row}"
-            );
+            assert_eq!(self.columns.age(row, self.ticks), view.age, "{what}: age of body {number}");
+            assert_eq!(self.columns.stack(row), view.stack, "{what}: stack of body {number}");
+        }
+        let gone = self.gone.iter().filter(|&&gone| gone).count();
+        if !self.merging {
+            assert_eq!(self.population.count() + gone, self.columns.len(), "{what}: bodies");
         }
     }
 }
