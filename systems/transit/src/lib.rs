@@ -7,6 +7,7 @@ mod items;
 mod layouts;
 mod loading;
 mod migrate;
+mod mirror;
 mod network;
 mod plugin;
 pub mod reference;
@@ -20,6 +21,7 @@ pub use events::{Event, EventKind, Events, Spill, Totals};
 pub use insertion::InsertError;
 pub use items::ItemHandle;
 pub use layouts::{Fill, Layout, LayoutError, Lines};
+pub use mirror::{Delta, Deltas, Mirror, MirrorError};
 pub use network::{
     BORDER, CUT_EVERY, Connections, GraphError, HIGHEST, LOWEST, LaneName, NetworkId, Segment, SegmentName,
     SegmentedGraph,

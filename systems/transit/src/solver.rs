@@ -11,6 +11,7 @@
 
 mod alone;
 mod edits;
+mod feed;
 mod junction;
 mod lane;
 mod lanes;
@@ -33,7 +34,7 @@ use crate::network::{LaneName, NONE, SegmentedGraph};
 use crate::settings::LaneSettings;
 use junction::{Decision, Junction, View};
 use lane::{FROZEN, LIVE, NEVER, REFUSED, SINGLE};
-use lanes::Lanes;
+pub(crate) use lanes::Lanes;
 use wheel::{Due, Entry, Wheel};
 
 /// Moves items through a network of pipes.
@@ -82,6 +83,7 @@ pub struct TransitSolver {
     unloaded: FxHashSet<ChunkPos>,
     polled: bool,
     least_shared: usize,
+    feed: Option<Box<feed::Feed>>,
     tick: u64,
     scratch: Scratch,
 }
@@ -124,6 +126,7 @@ impl TransitSolver {
             unloaded: FxHashSet::default(),
             polled: false,
             least_shared: parallel::LEAST_ENTRIES,
+            feed: None,
             tick: 0,
             scratch: Scratch::default(),
         };
@@ -152,6 +155,7 @@ impl TransitSolver {
 
     /// Goes on to the next tick and takes out of the wheel what is due in it.
     fn begin_tick(&mut self) {
+        self.note_changes_between_ticks();
         self.tick += 1;
         self.release_delivered();
         self.wheel.advance(&mut self.scratch.entries);
@@ -194,7 +198,13 @@ impl TransitSolver {
         }
         visits.clear();
         self.scratch.visits = visits;
+        self.end_tick();
+    }
+
+    /// Puts what happened in order.
+    fn end_tick(&mut self) {
         self.events.sort(&mut self.scratch.order);
+        self.note_tick();
     }
 
     /// Reads what the next visits will need, all at once.
@@ -410,6 +420,7 @@ impl TransitSolver {
     /// Takes the front item off a lane, notes when the next one arrives, and tells who waits for room on it.
     fn leave(&mut self, lane: u32) -> u32 {
         let handle = self.lanes.pop(lane, self.tick);
+        self.note_left(lane);
         let row = self.lanes.row(lane);
         if row.due != NEVER {
             self.wheel.push(row.due, Due::Arrival(lane));
@@ -433,6 +444,7 @@ impl TransitSolver {
     /// Puts an item onto a lane that has room.
     fn enter(&mut self, lane: u32, position: u32, handle: u32) {
         self.lanes.push(lane, self.tick, position, handle, &self.items);
+        self.note_entered(lane, position, handle);
         let row = self.lanes.row(lane);
         if row.count == 1 {
             self.wheel.push(row.due, Due::Arrival(lane));

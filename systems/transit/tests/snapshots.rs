@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use voxtick_transit::{
-    Connections, LaneName, LaneSettings, Layout, Room, Sink, Snapshot, SnapshotError, Source, Supply,
-    TransitSolver, UNIT,
+    Connections, LaneName, LaneSettings, Layout, Mirror, MirrorError, Room, Sink, Snapshot, SnapshotError,
+    Source, Supply, TransitSolver, UNIT,
 };
 use voxtick_worlds::{BlockPos, ChunkPos, Direction, Inventories, ItemKind, ItemStack};
 
@@ -187,4 +187,38 @@ fn damaged_bytes_are_refused_and_never_read_as_less() {
     lane.items.push(lane.items[0]);
     assert!(transit.restore(&doubled).is_err());
     assert_eq!(transit.snapshot(), snapshot, "a refused snapshot changes nothing");
+}
+
+#[test]
+fn a_mirror_holds_the_same_items_through_edits_and_unloaded_chunks() {
+    let mut inventories = Inventories::default();
+    let mut transit = network().with_mirror_feed();
+    let mut mirror = Mirror::default();
+    for tick in 0..300 {
+        match tick {
+            60 => transit.set_loaded(ChunkPos::new(0, 0), false),
+            90 => transit.set_loaded(ChunkPos::new(0, 0), true),
+            100 => drop(transit.remove_pipe(BlockPos::new(1, 64, 1))),
+            101 => transit.add_pipe(BlockPos::new(1, 64, 1), Connections::ALL).expect("in range"),
+            150 => {
+                let lane = LaneName { from: BlockPos::new(-6, 64, -6), direction: Direction::South };
+                transit.set_lane(lane, LaneSettings::new(500, 60_000).expect("sound")).expect("exists");
+            }
+            _ => {}
+        }
+        transit.step(&mut inventories);
+        let deltas = transit.take_deltas();
+        mirror.apply(&deltas).expect("every tick is fed");
+        assert!(tick == 0 || deltas.before.len() < 600);
+        for segment in transit.graph().segments() {
+            for lane in [segment.forward(), segment.backward()] {
+                assert_eq!(mirror.lane(lane), transit.lane(lane), "{lane} at tick {tick}");
+            }
+        }
+        if tick % 50 == 0 {
+            let again = mirror.clone().apply(&deltas);
+            assert_eq!(again, Err(MirrorError::Tick { at: transit.tick(), given: transit.tick() }));
+        }
+    }
+    assert!(transit.item_count() > 40, "{} items", transit.item_count());
 }

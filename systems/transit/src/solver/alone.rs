@@ -48,7 +48,8 @@ impl TransitSolver {
         source.settle(now, source_settings);
         let handle = source.pop(now, source_settings);
         target.settle(now, target_settings);
-        target.push(now, target_settings, i64::from(carry).min(room) as u32, handle);
+        let position = i64::from(carry).min(room) as u32;
+        target.push(now, target_settings, position, handle);
         if source.due != NEVER {
             self.wheel.push(source.due, Due::Arrival(from));
         }
@@ -58,6 +59,8 @@ impl TransitSolver {
         if source.room(now, source_settings) < 0 {
             self.tell_upstream(from);
         }
+        self.note_left(from);
+        self.note_entered(to, position, handle);
         true
     }
 
@@ -96,6 +99,7 @@ impl TransitSolver {
         if full {
             self.tell_upstream(lane);
         }
+        self.note_left(lane);
         self.totals.delivered += 1;
         self.events.push(EventKind::Delivered, key, handle);
         true
@@ -132,6 +136,7 @@ impl TransitSolver {
         }
         self.totals.created += 1;
         self.events.push(EventKind::Created, junction.key, handle);
+        self.note_entered(lane, 0, handle);
         true
     }
 }

@@ -2,9 +2,10 @@
 
 use slab::Slab;
 
-use super::lane::{FROZEN, Lane, NEVER, SINGLE};
+use super::lane::{FROZEN, LIVE, Lane, NEVER, SINGLE};
 use super::single::Singles;
 use crate::items::{ItemHandle, Items};
+use crate::network::NONE;
 use crate::settings::{LaneSettings, SettingsError};
 
 /// Two lanes a run: row `run * 2` towards higher coordinates, the next one back.
@@ -157,6 +158,19 @@ impl Lanes {
         row.drop_ring();
         row.head = self.singles.insert(singles) as u32;
         row.flags |= SINGLE;
+    }
+
+    /// A row for one more lane.
+    pub(crate) fn add_row(&mut self) -> u32 {
+        self.rows.push(Lane::none());
+        (self.rows.len() - 1) as u32
+    }
+
+    /// Makes an empty lane that leads nowhere, for a mirror.
+    pub(crate) fn open(&mut self, lane: u32, now: u64, length: u32, class: u16, frozen: bool) {
+        self.clear_singles(lane);
+        let flags = if frozen { LIVE | FROZEN } else { LIVE };
+        self.rows[lane as usize] = Lane::new(now, length, (NONE, NONE), 0, class, flags);
     }
 
     /// Makes room for `count` more items at once.

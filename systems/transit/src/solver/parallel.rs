@@ -90,6 +90,16 @@ impl TransitSolver {
             }
         }
         self.do_in_order(&mut parts, inventories);
+        if self.feed.is_some() {
+            for it in parts.iter().flat_map(|part| &part.decided.moves) {
+                if it.from != NONE {
+                    self.note_left(it.from);
+                }
+                if it.to != NONE {
+                    self.note_entered(it.to, it.position, it.handle);
+                }
+            }
+        }
         self.move_in_parallel(&mut parts);
         for part in &mut parts {
             for (due, lane) in part.made.arrivals.drain(..) {
@@ -102,7 +112,7 @@ impl TransitSolver {
             }
         }
         self.scratch.parts = parts;
-        self.events.sort(&mut self.scratch.order);
+        self.end_tick();
     }
 
     /// Shares ticks in which at least `entries` items arrive or sources are due (defaults to 256).

@@ -95,6 +95,9 @@ impl TransitSolver {
                 }
             }
         }
+        for lane in 0..self.lanes.rows.len() as u32 {
+            self.note_lane(lane);
+        }
         for joint in 0..self.junctions.len() {
             if self.junctions[joint].key != 0 {
                 self.refresh_at(self.junctions[joint].key);
@@ -234,7 +237,7 @@ impl TransitSolver {
         snapshot
     }
 
-    fn record(&self, lane: LaneName, at: u32) -> LaneRecord {
+    pub(super) fn record(&self, lane: LaneName, at: u32) -> LaneRecord {
         let row = self.lanes.row(at);
         let item = |(position, handle)| {
             let handle = ItemHandle(handle);

@@ -9,6 +9,7 @@ mod engine;
 mod rounds;
 mod statistics;
 mod table;
+mod transit;
 
 pub(crate) use case::{Case, CaseError, Pair};
 
@@ -21,7 +22,7 @@ use crate::outcome::{Failure, Outcome};
 
 /// All cases of all subjects, in the order in which they are listed and run.
 fn cases() -> Vec<Case> {
-    [engine::cases()].into_iter().flatten().collect()
+    [engine::cases(), transit::cases()].into_iter().flatten().collect()
 }
 
 /// Runs `voxtick measure`.
