@@ -73,6 +73,7 @@ mod stage;
 mod state_hash;
 mod summary;
 mod timed;
+mod update_queue;
 
 /// The ECS that simulations run on, in the version that this crate uses.
 pub use bevy_ecs;
@@ -105,3 +106,7 @@ pub use self::sinks::{
 pub use self::stage::Stage;
 pub use self::state_hash::StateHasher;
 pub use self::summary::{EngineSummary, Percentiles, SUMMARY_SCHEMA, StageSummary, Summary, SystemSummary};
+pub use self::update_queue::{
+    MarkAgain, Marked, StoppedWorker, Update, UpdateExecutor, UpdateQueue, UpdateQueueSettings, UpdateWorker,
+    UpdateWorkerSettings, WorkerGone, WorkerReport,
+};

@@ -116,9 +116,10 @@ fn mark(set: &DirtySet, index: u32) -> bool {
 
 #[test]
 fn two_marks_and_a_drain_lose_nothing_and_double_nothing() {
-    let stories: [(usize, [u32; 2], fn() -> Arc<DirtySet>); 4] =
-        [(1, [0, 1], set), (3, [0, 1], made_set), (3, [0, 64], made_set), (3, [0, 200], made_set)];
-    for (interruptions, indices, make) in stories {
+    let made = made_set as fn() -> Arc<DirtySet>;
+    for (interruptions, indices, make) in
+        [(1, [0, 1], set as _), (3, [0, 1], made), (3, [0, 64], made), (3, [0, 200], made)]
+    {
         model(interruptions, move || {
             let set = make();
             let markers = indices.map(|index| {
