@@ -1,3 +1,4 @@
+//! The whole of voxtick under one name.
 #![doc = include_str!("../README.md")]
 
 pub use bevy_ecs;

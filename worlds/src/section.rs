@@ -47,7 +47,8 @@ struct MixedCells {
     /// May hold states that no cell has any more; their place is used again before the palette grows.
     palette: Vec<StateId>,
     /// How many cells have the state at the same place of `palette`.
-    counts: Vec<u16>,
+    /// Made when first asked for, as most sections that are loaded are never written to.
+    counts: OnceLock<Vec<u16>>,
     indices: PackedIndices,
     /// Made when first asked for and kept up to date from then on: most sections of a loaded world are never asked.
     masks: OnceLock<Box<MotionMasks>>,
@@ -67,6 +68,14 @@ pub enum SectionError {
     /// The palette has no entry.
     #[error("the palette is empty; a section needs at least one state")]
     EmptyPalette,
+    /// There are more or fewer words than 4,096 indices take.
+    #[error("{words} words do not hold 4096 indices of {bits} bits")]
+    WordCount {
+        /// Words given.
+        words: usize,
+        /// Bits an index.
+        bits: u32,
+    },
     /// A cell points past the end of the palette.
     #[error("cell {cell} has palette index {index}, but the palette has {entries} entries")]
     IndexBeyondPalette {
@@ -135,7 +144,41 @@ impl Section {
         packed.pack_from(|cell| place_of[usize::from(indices[cell])]);
         Ok(Section(Cells::Mixed(Arc::new(MixedCells {
             palette: tight,
-            counts: tight_counts,
+            counts: OnceLock::from(tight_counts),
+            indices: packed,
+            masks: OnceLock::new(),
+            hash: OnceLock::new(),
+        }))))
+    }
+
+    /// A section from a palette and indices that are packed already: `bits` each, lowest bits of a word first, none
+    /// straddling two words, which is how the game stores them since 20w17a.
+    ///
+    /// The words are kept as they are, so this costs a fraction of [`Section::from_palette`]; unlike there, states
+    /// that no cell has stay in the palette until the section is [compacted](Section::compact).
+    ///
+    /// # Errors
+    /// [`SectionError`] for an empty palette, for words that are not as many as 4,096 indices take, and for an index
+    /// beyond the palette.
+    pub fn from_packed(palette: &[StateId], bits: u32, words: Box<[u64]>) -> Result<Section, SectionError> {
+        if palette.is_empty() {
+            return Err(SectionError::EmptyPalette);
+        }
+        let count = words.len();
+        let packed =
+            PackedIndices::from_words(bits, words).ok_or(SectionError::WordCount { words: count, bits })?;
+        if !packed.all_below(palette.len()) || has_repeats(palette) {
+            let mut indices = [0; SECTION_CELLS];
+            packed.unpack(&mut indices);
+            return Section::from_palette(palette, &indices);
+        }
+        if let Some(only) = packed.only_index() {
+            return Ok(Section::uniform(palette[only]));
+        }
+        Ok(Section(Cells::Mixed(Arc::new(MixedCells {
+            // A palette may name more states than the width can tell apart; those have no cell.
+            palette: palette[..palette.len().min(1 << bits)].to_vec(),
+            counts: OnceLock::new(),
             indices: packed,
             masks: OnceLock::new(),
             hash: OnceLock::new(),
@@ -216,6 +259,16 @@ impl Section {
         }
     }
 
+    /// The palette indices as they are stored, for derivations that read whole words: bits an index, and words of
+    /// `64 / bits` indices each, lowest bits first, none across two words. `None` where the section is uniform.
+    #[must_use]
+    pub fn packed_indices(&self) -> Option<(u32, &[u64])> {
+        match &self.0 {
+            Cells::Uniform(_) => None,
+            Cells::Mixed(mixed) => Some((mixed.indices.bits(), mixed.indices.words())),
+        }
+    }
+
     /// The cells that are full cubes to a moving body ([`MotionClass::FullCube`]).
     #[must_use]
     pub fn solid(&self, states: &BlockStates) -> &CellMask {
@@ -241,9 +294,11 @@ impl Section {
         match &self.0 {
             Cells::Uniform(uniform) if *uniform == state => SECTION_CELLS,
             Cells::Uniform(_) => 0,
-            Cells::Mixed(mixed) => {
-                mixed.palette.iter().position(|&entry| entry == state).map_or(0, |at| mixed.counts[at].into())
-            }
+            Cells::Mixed(mixed) => mixed
+                .palette
+                .iter()
+                .position(|&entry| entry == state)
+                .map_or(0, |at| mixed.counts()[at].into()),
         }
     }
 
@@ -251,7 +306,7 @@ impl Section {
     pub fn counts(&self) -> impl Iterator<Item = (StateId, usize)> + '_ {
         let (palette, counts): (&[StateId], &[u16]) = match &self.0 {
             Cells::Uniform(state) => (std::slice::from_ref(state), &[SECTION_CELLS as u16]),
-            Cells::Mixed(mixed) => (&mixed.palette, &mixed.counts),
+            Cells::Mixed(mixed) => (&mixed.palette, mixed.counts()),
         };
         palette
             .iter()
@@ -287,7 +342,7 @@ impl Section {
     /// whose cells are all alike becomes uniform.
     pub fn compact(&mut self) {
         let Cells::Mixed(mixed) = &self.0 else { return };
-        let used = mixed.counts.iter().filter(|&&count| count > 0).count();
+        let used = mixed.counts().iter().filter(|&&count| count > 0).count();
         if used == mixed.palette.len() && PackedIndices::bits_for(used) == mixed.indices.bits() {
             return;
         }
@@ -338,12 +393,23 @@ impl Section {
                 2 * mem::size_of::<usize>()
                     + mem::size_of::<MixedCells>()
                     + mixed.palette.capacity() * mem::size_of::<StateId>()
-                    + mixed.counts.capacity() * mem::size_of::<u16>()
+                    + mixed.counts.get().map_or(0, |counts| counts.capacity() * mem::size_of::<u16>())
                     + mixed.indices.memory_bytes()
                     + mixed.masks.get().map_or(0, |_| mem::size_of::<MotionMasks>())
             }
         }
     }
+}
+
+/// True where a palette names a state twice.
+fn has_repeats(palette: &[StateId]) -> bool {
+    // PERF: palettes of real sections are short, and comparing pairs needs no memory.
+    if palette.len() <= 32 {
+        return (1..palette.len()).any(|at| palette[..at].contains(&palette[at]));
+    }
+    let mut sorted = palette.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// A stretch of cells with one state; see [`Section::runs`].
@@ -361,7 +427,7 @@ impl MixedCells {
     fn filled_with(state: StateId) -> MixedCells {
         MixedCells {
             palette: vec![state],
-            counts: vec![SECTION_CELLS as u16],
+            counts: OnceLock::from(vec![SECTION_CELLS as u16]),
             indices: PackedIndices::zeroed(1),
             masks: OnceLock::new(),
             hash: OnceLock::new(),
@@ -371,9 +437,11 @@ impl MixedCells {
     fn set(&mut self, cell: usize, state: StateId, states: &BlockStates) {
         let before = self.indices.get(cell);
         let place = self.place_for(state, before);
+        // Before the cell is written, since the counts may only be made now.
+        let counts = self.counts_mut();
+        counts[before] -= 1;
+        counts[place] += 1;
         self.indices.set(cell, place);
-        self.counts[before] -= 1;
-        self.counts[place] += 1;
         self.hash.take();
         if let Some(masks) = self.masks.get_mut() {
             let (word, bit) = (cell / 64, 1 << (cell % 64));
@@ -393,18 +461,28 @@ impl MixedCells {
         if let Some(place) = self.palette.iter().position(|&entry| entry == state) {
             return place;
         }
-        let unused = || self.counts.iter().position(|&count| count == 0);
-        if let Some(place) = if self.counts[leaving] == 1 { Some(leaving) } else { unused() } {
+        let counts = self.counts();
+        let unused = || counts.iter().position(|&count| count == 0);
+        if let Some(place) = if counts[leaving] == 1 { Some(leaving) } else { unused() } {
             self.palette[place] = state;
             return place;
         }
         self.palette.push(state);
-        self.counts.push(0);
+        self.counts_mut().push(0);
         let bits = PackedIndices::bits_for(self.palette.len());
         if bits > self.indices.bits() {
             self.indices = self.indices.widened(bits);
         }
         self.palette.len() - 1
+    }
+
+    fn counts(&self) -> &[u16] {
+        self.counts.get_or_init(|| self.indices.counts(self.palette.len()))
+    }
+
+    fn counts_mut(&mut self) -> &mut Vec<u16> {
+        self.counts();
+        self.counts.get_mut().expect("the counts were just made")
     }
 
     fn masks(&self, states: &BlockStates) -> &MotionMasks {

@@ -6,7 +6,7 @@
 //! | [`region`] | region files: 1,024 entries, each with a verdict of its own |
 //! | [`compression`] | gzip, zlib, LZ4 and none, with caps |
 //! | [`nbt`] | NBT read in place |
-//! | [`chunk`] | the chunk codec: from NBT to the columns of `voxtick-worlds` |
+//! | [`chunk`] | the chunk codec: between NBT and the columns of `voxtick-worlds` |
 //! | [`save`] | the folders of a save and the regions in them |
 //! | [`load`] | many chunks at once |
 //!
@@ -22,7 +22,9 @@ mod plugin;
 pub mod region;
 pub mod save;
 
-pub use chunk::{ChunkDecoder, DecodeChunkError, DecodeSectionError, Decoded, Notice};
+pub use chunk::{
+    ChunkDecoder, ChunkEncoder, DecodeChunkError, DecodeSectionError, Decoded, EncodeChunkError, Notice,
+};
 pub use limits::Limits;
 pub use load::{LoadChunkError, LoadRegionError, RegionLoad, load_region, load_region_file};
 pub use plugin::{AnvilPlugin, ChunkLoading};

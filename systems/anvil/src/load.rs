@@ -56,7 +56,10 @@ pub fn load_chunk(
         return Ok(None);
     }
     match decoder.decode(position, stored) {
-        Ok(decoded) => Ok(Some((decoded.chunk, decoded.notices))),
+        Ok(decoded) => {
+            region.mark_sound(position);
+            Ok(Some((decoded.chunk, decoded.notices)))
+        }
         Err(cause) => {
             Err(LoadChunkError::Decode { path: region.path().to_path_buf(), chunk: position, cause })
         }

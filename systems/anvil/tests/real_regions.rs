@@ -7,6 +7,7 @@ mod real;
 use fastanvil::{Chunk as _, CurrentJavaChunk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use voxtick_anvil::chunk::compute_heightmaps;
 use voxtick_anvil::region::{Region, StoredChunk};
 use voxtick_anvil::{Limits, Notice, RegionLoad, load_region};
 use voxtick_worlds::{BlockStates, Chunk, Dimension, HeightmapKind, LightChannel, RegionPos};
@@ -127,6 +128,52 @@ fn heightmaps_agree_with_the_blocks() {
     for chunk in load.chunks.iter().filter(|chunk| chunk.status.is_full()).step_by(9) {
         check_world_surface(chunk, &states);
         assert_eq!(chunk.biomes.sections().len(), 24);
+    }
+}
+
+/// All four heightmaps of finished chunks, made from the blocks, against the stored ones.
+fn compare_heightmaps(load: &RegionLoad, states: &BlockStates) -> usize {
+    let mut compared = 0;
+    for chunk in load.chunks.iter().filter(|chunk| chunk.status.is_full()) {
+        let made = compute_heightmaps(chunk, states);
+        for kind in HeightmapKind::ALL {
+            let stored = chunk.heightmaps.map(kind).expect("finished chunks have it");
+            let made = made.map(kind).expect("all are made");
+            for column in 0..256 {
+                if stored[column] != made[column] {
+                    let (x, z) = (column as i32 % 16, column as i32 / 16);
+                    let top = i32::from(stored[column].max(made[column])) - 65;
+                    let block = states.print(chunk.block(x, top, z).expect("within range"));
+                    eprintln!(
+                        "{} {kind:?} at {x}, {z}: {} stored, {} made, {block} on top",
+                        chunk.position(),
+                        stored[column],
+                        made[column]
+                    );
+                } else {
+                    compared += 1;
+                }
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn heightmaps_are_made_as_the_game_made_them() {
+    let states = BlockStates::load();
+    let load = load(&real::region_1_19_4(), RegionPos::new(0, 0), &states);
+    assert_eq!(compare_heightmaps(&load, &states), 225 * 4 * 256);
+    for (file, position, full) in [
+        ("java-1.21/r.0.0.mca", RegionPos::new(0, 0), 134),
+        ("java-1.21.11/r.2.1.mca", RegionPos::new(2, 1), 70),
+    ] {
+        let Some(path) = data_file(&format!("worlds/{file}")) else { return };
+        assert_eq!(
+            compare_heightmaps(&self::load(&path, position, &states), &states),
+            full * 4 * 256,
+            "{file}"
+        );
     }
 }
 

@@ -2,26 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
-use voxtick_worlds::{ChangeCursor, ChunkEvent, ChunkLight, ChunkPos, LightLevels, World};
+use rustc_hash::FxHashMap;
+use voxtick_worlds::{BlockChange, ChangeCursor, ChunkEvent, ChunkPos, LightChannel, SectionPos, World};
 
-use crate::reference::FlatLight;
-
-/// Chunks along one edge of the squares that are lit independently of each other.
-const TILE_EDGE: i32 = 4;
+use crate::columns::Columns;
+use crate::compare::changed_cells;
+use crate::edit::{ChangedCell, EditInput, EditKernel};
+use crate::opacity::facts_of;
+use crate::parallel::{derive_in_parallel, light_in_parallel};
+use crate::simd::Width;
 
 /// Follows the changes of one [`World`] and keeps the light of its chunks as the rules want it.
 ///
 /// The light of a world depends on its loaded chunks and their blocks alone: not on the order in which they came, not
 /// on what light a file held, not on the number of threads. What is not loaded neither takes nor gives light; a chunk
-/// that lacks one of its eight neighbours has [`ChunkLight::incomplete`] set and is finished when they come.
+/// that lacks one of its eight neighbours has [`incomplete`](voxtick_worlds::ChunkLight::incomplete) set and is
+/// finished when they come.
+///
+/// Changed blocks cost in proportion to the light that changes with them. A chunk that comes or goes costs the light
+/// of itself and its neighbours from nothing. An update without changes costs nothing.
 ///
 /// ```
 /// use voxtick_light::Lighting;
 /// use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, LightChannel, World};
 /// let mut world = World::new(Dimension::overworld(), BlockStates::load());
 /// world.insert_chunk(Chunk::empty(ChunkPos::new(0, 0), world.dimension()));
-/// let mut lighting = Lighting::default();
+/// let mut lighting = Lighting::new();
 /// lighting.update(&mut world);
 ///
 /// let glowstone = world.states().parse("glowstone")?;
@@ -33,9 +39,17 @@ const TILE_EDGE: i32 = 4;
 /// assert_eq!(light.level(LightChannel::Block, 4, BlockPos::new(8, 71, 8).cell()), 14);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
 pub struct Lighting {
+    width: Width,
     cursor: ChangeCursor,
+    columns: Columns,
+    kernel: EditKernel,
+    /// Per section, by place of its column: the update that changed its light last.
+    versions: FxHashMap<ChunkPos, Vec<u64>>,
+    updates: u64,
+    /// Scratch.
+    blocks: Vec<BlockChange>,
+    changed: Vec<ChangedCell>,
 }
 
 /// What one [`Lighting::update`] did.
@@ -49,81 +63,223 @@ pub struct LightOutcome {
     pub sections_touched: u64,
 }
 
+impl Default for Lighting {
+    fn default() -> Lighting {
+        Lighting::new()
+    }
+}
+
 impl Lighting {
-    /// Takes all changes of `world` since the last time and brings its light up to date, in parallel on the current
-    /// rayon pool.
-    ///
-    /// Costs nothing where nothing changed.
+    /// A lighting that has seen nothing of its world yet.
+    #[must_use]
+    pub fn new() -> Lighting {
+        Lighting::with_width(Width::detected())
+    }
+
+    /// As [`Lighting::new`], with the instructions of `width`; the light is the same for all.
+    #[must_use]
+    pub fn with_width(width: Width) -> Lighting {
+        Lighting {
+            width,
+            cursor: ChangeCursor::default(),
+            columns: Columns::default(),
+            kernel: EditKernel::default(),
+            versions: FxHashMap::default(),
+            updates: 0,
+            blocks: Vec::new(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// Takes all changes of `world` since the last time and brings its light up to date, where it pays in parallel on
+    /// the current rayon pool.
     pub fn update(&mut self, world: &mut World) -> LightOutcome {
         let changes = world.changes(&mut self.cursor);
         let mut outcome = LightOutcome {
             changes: (changes.blocks.len() + changes.chunks.len()) as u64,
             ..LightOutcome::default()
         };
-        let mut changed: BTreeSet<ChunkPos> =
-            changes.blocks.iter().map(|change| change.position.chunk()).collect();
-        changed.extend(changes.chunks.iter().map(|event| match *event {
-            ChunkEvent::Loaded(position) | ChunkEvent::Unloaded(position) => position,
-        }));
-        if changes.missed > 0 {
-            changed.extend(world.chunk_positions());
-        }
-        if changed.is_empty() {
+        if changes.blocks.is_empty() && changes.chunks.is_empty() && changes.missed == 0 {
             return outcome;
         }
-        let affected: BTreeSet<ChunkPos> =
-            changed.iter().flat_map(|&position| square_around(position)).collect();
-        for (position, light) in light_in_parallel(world, &affected) {
-            if let Some(chunk) = world.chunk_mut(position) {
-                count_differences(chunk.light.as_deref(), &light, &mut outcome);
-                chunk.light = Some(Box::new(light));
-            }
+        self.updates += 1;
+        self.blocks.clear();
+        self.blocks.extend_from_slice(changes.blocks);
+        let mut renewed: BTreeSet<ChunkPos> = changes
+            .chunks
+            .iter()
+            .map(|event| match *event {
+                ChunkEvent::Loaded(position) | ChunkEvent::Unloaded(position) => position,
+            })
+            .collect();
+        if changes.missed > 0 {
+            renewed.extend(world.chunk_positions());
+            renewed.extend(self.versions.keys().copied());
+            self.columns = Columns::default();
+        }
+        let relit = self.take_block_changes(world, &renewed);
+        self.edit(world, &mut outcome);
+        if !relit.is_empty() {
+            self.renew(world, &renewed);
+            self.relight(world, &relit, &mut outcome);
         }
         outcome
     }
-}
 
-/// The chunk and its eight neighbours.
-fn square_around(position: ChunkPos) -> impl Iterator<Item = ChunkPos> {
-    (-1..=1).flat_map(move |x| (-1..=1).filter_map(move |z| position.checked_offset(x, z)))
-}
+    /// The number of the update that changed the light of a section last, counted from 1; `None` for sections that are
+    /// not loaded. Whoever has a copy of the light knows by it whether the copy is still good.
+    #[must_use]
+    pub fn light_version(&self, section: SectionPos, world: &World) -> Option<u64> {
+        let index = usize::try_from(section.y - world.dimension().min_section()).ok()?;
+        self.versions.get(&section.chunk())?.get(index).copied()
+    }
 
-/// The light of `positions`, tile by tile: light reaches 15 cells, so one ring of chunks around a tile decides all of
-/// its levels.
-fn light_in_parallel(world: &World, positions: &BTreeSet<ChunkPos>) -> Vec<(ChunkPos, ChunkLight)> {
-    let tile_of = |position: &ChunkPos| (position.x.div_euclid(TILE_EDGE), position.z.div_euclid(TILE_EDGE));
-    let loaded = positions.iter().copied().filter(|&position| world.chunk(position).is_some());
-    let mut by_tile: Vec<ChunkPos> = loaded.collect();
-    by_tile.sort_by_key(tile_of);
-    let tiles: Vec<&[ChunkPos]> = by_tile.chunk_by(|a, b| tile_of(a) == tile_of(b)).collect();
-    tiles
-        .par_iter()
-        .flat_map_iter(|tile| {
-            let area: Vec<ChunkPos> = tile.iter().flat_map(|&position| square_around(position)).collect();
-            let mut light = FlatLight::new(world, &area);
-            light.light_all();
-            tile.iter()
-                .filter_map(move |&position| Some((position, light.chunk_light(position)?)))
-                .collect::<Vec<_>>()
-        })
-        .collect()
-}
+    /// Bytes kept from update to update beside the light itself, which the chunks have: what the sections let through,
+    /// and scratch.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.columns.memory_bytes() + self.kernel.memory_bytes()
+    }
 
-fn count_differences(before: Option<&ChunkLight>, after: &ChunkLight, outcome: &mut LightOutcome) {
-    let dark = LightLevels::Absent;
-    let channels =
-        [(&after.block, before.map(|before| &before.block)), (&after.sky, before.map(|before| &before.sky))];
-    for (after, before) in channels {
-        for (entry, after) in after.iter().enumerate() {
-            let before = before.and_then(|before| before.get(entry)).unwrap_or(&dark);
-            if after == before {
+    /// Brings what the sections let through up to date with the changed blocks and notes the changed cells that are to
+    /// be worked on one by one.
+    ///
+    /// Returns the chunks to be lit from nothing: `renewed` ones, those of changed blocks near them, and all neighbours
+    /// of both.
+    fn take_block_changes(&mut self, world: &World, renewed: &BTreeSet<ChunkPos>) -> BTreeSet<ChunkPos> {
+        self.changed.clear();
+        let states = world.states();
+        let bottom = world.dimension().min_section();
+        for change in &self.blocks {
+            let (before, after) = (facts_of(states, change.before), facts_of(states, change.after));
+            let position = change.position;
+            let Some(place) = self.columns.place(position.chunk()) else { continue };
+            if before == after || renewed.contains(&position.chunk()) {
                 continue;
             }
-            let differ = (0..4096)
-                .filter(|&cell| after.level(cell).unwrap_or(0) != before.level(cell).unwrap_or(0))
-                .count();
-            outcome.cells_changed += differ as u64;
-            outcome.sections_touched += u64::from(differ > 0);
+            let section = (position.y >> 4) - bottom;
+            let cell = position.cell();
+            let Some(opacity) = self.columns.at_mut(place).sections.get_mut(section as usize) else {
+                continue;
+            };
+            opacity.set(cell, after, states);
+            self.changed.push(ChangedCell {
+                place,
+                section: section as u32,
+                cell: cell as u16,
+                shaped: before.is_shaped() || after.is_shaped(),
+                reshaped: (before.dampening, before.faces) != (after.dampening, after.faces),
+            });
+        }
+        // A cell that changed twice counts once, with all that was ever true of it.
+        self.changed.sort_unstable();
+        self.changed.dedup_by(|at, kept| {
+            let same = (at.place, at.section, at.cell) == (kept.place, kept.section, kept.cell);
+            if same {
+                kept.shaped |= at.shaped;
+                kept.reshaped |= at.reshaped;
+            }
+            same
+        });
+        let mut relit = with_neighbours(renewed);
+        if renewed.is_empty() {
+            return relit;
+        }
+        // A changed cell in a chunk that is lit anew has to have its own neighbours lit anew too; the others then lie
+        // so far away that neither sees the other.
+        loop {
+            let columns = &self.columns;
+            let position = |at: &ChangedCell| columns.at(at.place).position;
+            let near: BTreeSet<ChunkPos> =
+                self.changed.iter().map(position).filter(|at| relit.contains(at)).collect();
+            if near.is_empty() {
+                return relit;
+            }
+            self.changed.retain(|at| !near.contains(&columns.at(at.place).position));
+            relit.extend(with_neighbours(&near));
         }
     }
+
+    /// Works on the noted cells.
+    fn edit(&mut self, world: &mut World, outcome: &mut LightOutcome) {
+        if self.changed.is_empty() {
+            return;
+        }
+        for channel in [LightChannel::Block, LightChannel::Sky] {
+            if channel == LightChannel::Sky {
+                self.changed.retain(|at| at.reshaped);
+                if !world.dimension().has_sky() || self.changed.is_empty() {
+                    return;
+                }
+            }
+            let mut input = EditInput { world, columns: &self.columns, channel };
+            match self.kernel.update(self.width, &mut input, &self.changed) {
+                Some(difference) => {
+                    outcome.cells_changed += difference.cells;
+                    outcome.sections_touched += difference.sections;
+                }
+                None => {
+                    let changed = self.changed.iter().map(|at| self.columns.at(at.place).position).collect();
+                    self.relight(world, &with_neighbours(&changed), outcome);
+                    return;
+                }
+            }
+            for &(place, section) in self.kernel.touched() {
+                if let Some(versions) = self.versions.get_mut(&self.columns.at(place).position) {
+                    versions[section as usize] = self.updates;
+                }
+            }
+        }
+    }
+
+    /// Takes chunks that came or went into account.
+    fn renew(&mut self, world: &World, renewed: &BTreeSet<ChunkPos>) {
+        let present: Vec<ChunkPos> =
+            renewed.iter().copied().filter(|&at| world.chunk(at).is_some()).collect();
+        for position in renewed.iter().filter(|&&at| world.chunk(at).is_none()) {
+            self.columns.remove(*position);
+            self.versions.remove(position);
+        }
+        for (position, sections) in derive_in_parallel(world, present) {
+            self.versions.insert(position, vec![self.updates; sections.len()]);
+            self.columns.insert(position, sections);
+        }
+    }
+
+    /// Lights chunks from nothing.
+    fn relight(&mut self, world: &mut World, relit: &BTreeSet<ChunkPos>, outcome: &mut LightOutcome) {
+        for (position, light) in light_in_parallel(self.width, world, &self.columns, relit) {
+            let Some(chunk) = world.chunk_mut(position) else { continue };
+            for channel in [LightChannel::Block, LightChannel::Sky] {
+                let before = chunk.light.as_deref();
+                for (section, count) in changed_cells(channel, before, &light) {
+                    outcome.cells_changed += count;
+                    outcome.sections_touched += 1;
+                    if let Some(version) =
+                        self.versions.get_mut(&position).and_then(|versions| versions.get_mut(section))
+                    {
+                        *version = self.updates;
+                    }
+                }
+            }
+            chunk.light = Some(Box::new(light));
+        }
+    }
+}
+
+impl std::fmt::Debug for Lighting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lighting")
+            .field("width", &self.width)
+            .field("chunks", &self.versions.len())
+            .field("updates", &self.updates)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The chunks and the eight neighbours of each.
+fn with_neighbours(positions: &BTreeSet<ChunkPos>) -> BTreeSet<ChunkPos> {
+    let square =
+        |at: ChunkPos| (-1..=1).flat_map(move |x| (-1..=1).filter_map(move |z| at.checked_offset(x, z)));
+    positions.iter().flat_map(|&at| square(at)).collect()
 }

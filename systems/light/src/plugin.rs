@@ -72,6 +72,12 @@ fn hash_light(light: &ChunkLight, hasher: &mut StateHasher) {
         match levels {
             LightLevels::Absent => hasher.write_u64(0),
             LightLevels::Uniform(level) => hasher.write_u64(1 + u64::from(*level)),
+            // Levels that became alike one by one are the same state as levels that always were.
+            LightLevels::Nibbles(nibbles)
+                if nibbles.iter().all(|&pair| pair == nibbles[0] & 15 | nibbles[0] << 4) =>
+            {
+                hasher.write_u64(1 + u64::from(nibbles[0] & 15));
+            }
             LightLevels::Nibbles(nibbles) => {
                 hasher.write_u64(17);
                 hasher.write_bytes(nibbles.as_slice());

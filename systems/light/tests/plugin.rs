@@ -1,22 +1,15 @@
 //! The light stage in a simulation: the same light whatever the threads, the load order and the path of changes.
 
+mod edits;
+mod lit;
 mod worlds;
 
+use edits::random_edits;
+use lit::assert_lit_as_from_nothing;
 use voxtick_engine::Simulation;
-use voxtick_light::reference::FlatLight;
 use voxtick_light::{LightPlugin, Lighting};
-use voxtick_worlds::{ChunkPos, World, WorldsPlugin};
-use worlds::{below, random_edits, random_world};
-
-fn assert_lit_as_from_nothing(world: &World, story: &str) {
-    let positions: Vec<ChunkPos> = world.chunk_positions().collect();
-    let mut fresh = FlatLight::new(world, &positions);
-    fresh.light_all();
-    for position in positions {
-        let light = world.chunk(position).and_then(|chunk| chunk.light.as_deref());
-        assert_eq!(light, fresh.chunk_light(position).as_ref(), "{position} {story}");
-    }
-}
+use voxtick_worlds::{World, WorldsPlugin};
+use worlds::{below, random_world};
 
 #[test]
 fn threads_and_load_order_change_no_hash() {

@@ -1,13 +1,15 @@
 //! The flood fill against the rules themselves: on small random worlds, its light solves the equations of the rules
 //! cell by cell, after a full relight and after every single change.
 
+mod edits;
 mod worlds;
 
+use edits::{Edit, random_edits};
 use proptest::prelude::*;
 use voxtick_light::LightFacts;
 use voxtick_light::reference::FlatLight;
 use voxtick_worlds::{BlockPos, Direction, LightChannel, World};
-use worlds::{Edit, random_edits, random_world};
+use worlds::random_world;
 
 /// What the rules say of one cell, given the levels of all others.
 fn by_the_rules(world: &World, light: &FlatLight<'_>, channel: LightChannel, at: BlockPos) -> u8 {

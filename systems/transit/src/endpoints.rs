@@ -120,7 +120,8 @@ pub(crate) struct SourceRow {
     pub(crate) stack: StackId,
     /// The tick from which on the next item is due; its age when inputs compete.
     pub(crate) due: u64,
-    pub(crate) live: bool,
+    /// The row that its solver keeps of the junction where it stands, `NONE` while there is none.
+    pub(crate) joint: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -129,7 +130,6 @@ pub(crate) struct SinkRow {
     /// The first tick at which it takes the next item.
     pub(crate) ready: u64,
     pub(crate) taken: u64,
-    pub(crate) live: bool,
 }
 
 impl Endpoints {
@@ -157,7 +157,7 @@ impl Endpoints {
         }
         let stack = items.intern(source.stack).ok_or(EndpointError::TooManyStacks { lane: source.lane })?;
         let due = tick + 1 + u64::from(source.delay);
-        let row = SourceRow { source, stack, due, live: true };
+        let row = SourceRow { source, stack, due, joint: NONE };
         let station = self.station_mut(key);
         let slot = &mut self.stations[station].sources[source.lane.direction.index()];
         if *slot == NONE {
@@ -176,7 +176,7 @@ impl Endpoints {
     /// Adds a sink, in place of one at the same junction.
     pub(crate) fn add_sink(&mut self, sink: Sink) -> Result<u64, EndpointError> {
         let key = key::check(sink.position)?;
-        let row = SinkRow { sink, ready: 0, taken: 0, live: true };
+        let row = SinkRow { sink, ready: 0, taken: 0 };
         let at = self.station_mut(key);
         let station = &mut self.stations[at];
         if station.sink == NONE {
@@ -280,23 +280,33 @@ impl Endpoints {
 }
 
 impl SinkRow {
-    /// What the sink would say to `stack` at `tick`.
-    pub(crate) fn state(&self, stack: ItemStack, tick: u64, inventories: Option<&Inventories>) -> SinkState {
-        if !self.live || self.sink.kind.is_some_and(|kind| kind != stack.kind) {
+    /// What the sink would say to a stack at `tick`; asks what it is only where that matters.
+    pub(crate) fn state(
+        &self,
+        stack: impl Fn() -> ItemStack,
+        tick: u64,
+        inventories: Option<&Inventories>,
+    ) -> SinkState {
+        if self.sink.kind.is_some_and(|kind| kind != stack().kind) {
             return SinkState::None;
         }
         let room = match self.sink.room {
             Room::Endless => true,
             Room::Items(room) => room > 0,
             Room::Container(container) => {
-                inventories.is_some_and(|inventories| inventories.has_room_for(container, stack))
+                inventories.is_some_and(|inventories| inventories.has_room_for(container, stack()))
             }
         };
         if room && tick >= self.ready { SinkState::Accepts } else { SinkState::Busy }
     }
 
-    /// Takes `stack`, which [`SinkRow::state`] has accepted.
-    pub(crate) fn take(&mut self, stack: ItemStack, tick: u64, inventories: Option<&mut Inventories>) {
+    /// Takes a stack that [`SinkRow::state`] has accepted.
+    pub(crate) fn take(
+        &mut self,
+        stack: impl Fn() -> ItemStack,
+        tick: u64,
+        inventories: Option<&mut Inventories>,
+    ) {
         self.taken += 1;
         if self.sink.period > 0 {
             self.ready = tick + u64::from(self.sink.period);
@@ -306,7 +316,7 @@ impl SinkRow {
             Room::Items(room) => *room -= 1,
             Room::Container(container) => {
                 if let Some(inventories) = inventories {
-                    inventories.insert(*container, stack);
+                    inventories.insert(*container, stack());
                 }
             }
         }
@@ -316,8 +326,7 @@ impl SinkRow {
 impl SourceRow {
     /// True where an item is due at `tick` and there is one to put in.
     pub(crate) fn is_ready(&self, tick: u64, inventories: Option<&Inventories>) -> bool {
-        self.live
-            && self.due <= tick
+        self.due <= tick
             && match self.source.supply {
                 Supply::Endless => true,
                 Supply::Items(left) => left > 0,

@@ -76,6 +76,27 @@ impl Events {
         self.handles.push(handle);
     }
 
+    /// Puts rows in the order of their junctions, and keeps the order of those of one junction.
+    pub(crate) fn sort(&mut self, order: &mut Vec<u32>) {
+        if self.keys.is_sorted() {
+            return;
+        }
+        order.clear();
+        order.extend(0..self.len() as u32);
+        // Unstable with the row as second key is stable, and needs no buffer.
+        order.sort_unstable_by_key(|&row| (self.keys[row as usize], row));
+        // Each row is swapped into its place; rows that have been placed are passed over.
+        for place in 0..order.len() {
+            let mut from = order[place] as usize;
+            while from < place {
+                from = order[from] as usize;
+            }
+            self.kinds.swap(place, from);
+            self.keys.swap(place, from);
+            self.handles.swap(place, from);
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.kinds.clear();
         self.keys.clear();

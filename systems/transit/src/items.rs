@@ -83,14 +83,8 @@ impl Items {
                 row
             }
             None => match &mut self.stacks {
-                StackColumn::Narrow(stacks) => {
-                    stacks.push(stack.0 as u16);
-                    (stacks.len() - 1) as u32
-                }
-                StackColumn::Wide(stacks) => {
-                    stacks.push(stack.0);
-                    (stacks.len() - 1) as u32
-                }
+                StackColumn::Narrow(stacks) => push_tight(stacks, stack.0 as u16),
+                StackColumn::Wide(stacks) => push_tight(stacks, stack.0),
             },
         };
         if speed != 0 && self.speeds.len() <= row as usize {
@@ -130,12 +124,36 @@ impl Items {
         }
     }
 
+    pub(crate) fn reserve(&mut self, count: usize) {
+        match &mut self.stacks {
+            StackColumn::Narrow(stacks) => stacks.reserve_exact(count),
+            StackColumn::Wide(stacks) => stacks.reserve_exact(count),
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         match &self.stacks {
             StackColumn::Narrow(stacks) => stacks.len(),
             StackColumn::Wide(stacks) => stacks.len(),
         }
     }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let stacks = match &self.stacks {
+            StackColumn::Narrow(stacks) => stacks.capacity() * 2,
+            StackColumn::Wide(stacks) => stacks.capacity() * 4,
+        };
+        stacks + self.speeds.capacity() * 2 + self.free.capacity() * 4 + self.palette.capacity() * 16
+    }
+}
+
+/// Adds a row with an eighth more room each time instead of twice as much; returns its number.
+fn push_tight<T>(column: &mut Vec<T>, value: T) -> u32 {
+    if column.len() == column.capacity() {
+        column.reserve_exact(column.len() / 8 + 64);
+    }
+    column.push(value);
+    (column.len() - 1) as u32
 }
 
 #[cfg(test)]

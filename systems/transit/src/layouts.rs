@@ -8,6 +8,7 @@ use crate::insertion::InsertError;
 use crate::network::{Connections, GraphError, LaneName, SegmentedGraph};
 use crate::reference::ReferenceTransit;
 use crate::settings::LaneSettings;
+use crate::solver::TransitSolver;
 
 /// A network to be built: pipes, what stands at junctions, and what is on the way already.
 ///
@@ -279,6 +280,30 @@ impl ReferenceTransit {
             transit.add_sink(sink)?;
         }
         for fill in &layout.fills {
+            for (position, speed) in fill.items() {
+                transit.insert(fill.lane, position, fill.stack, speed)?;
+            }
+        }
+        Ok(transit)
+    }
+}
+
+impl TransitSolver {
+    /// Builds a layout.
+    ///
+    /// # Errors
+    /// See [`LayoutError`].
+    pub fn from_layout(layout: &Layout, settings: LaneSettings) -> Result<TransitSolver, LayoutError> {
+        let mut transit = TransitSolver::new(layout.graph()?, settings);
+        for &source in &layout.sources {
+            transit.add_source(source)?;
+        }
+        for &sink in &layout.sinks {
+            transit.add_sink(sink)?;
+        }
+        transit.reserve_items(layout.fills.iter().map(|fill| fill.count as usize).sum());
+        for fill in &layout.fills {
+            transit.reserve(fill.lane, fill.count);
             for (position, speed) in fill.items() {
                 transit.insert(fill.lane, position, fill.stack, speed)?;
             }

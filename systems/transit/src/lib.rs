@@ -12,6 +12,7 @@ mod plugin;
 pub mod reference;
 mod routers;
 mod settings;
+mod solver;
 
 pub use endpoints::{EndpointError, Room, Sink, Source, Supply};
 pub use events::{Event, EventKind, Events, Spill, Totals};
@@ -26,3 +27,4 @@ pub use plugin::{Transit, TransitPlugin};
 pub use reference::ReferenceTransit;
 pub use routers::{Crossing, Filter, Priority, RoundRobin, Route, Router, SinkState};
 pub use settings::{LaneSettings, SettingsError, UNIT};
+pub use solver::TransitSolver;

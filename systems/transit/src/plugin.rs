@@ -7,10 +7,13 @@ use voxtick_worlds::{ChangeCursor, ChunkEvent, Inventories, Ledger, SpilledItem,
 
 use crate::events::Totals;
 use crate::layouts::{Layout, LayoutError};
-use crate::reference::ReferenceTransit;
 use crate::settings::LaneSettings;
+use crate::solver::TransitSolver;
 
 /// Runs a network in the stage "transit".
+///
+/// Costs a tick: O(items that arrive, enter or leave + heads that are woken), whatever the number of items; per item
+/// only on lanes with own speeds.
 ///
 /// Add it after `WorldsPlugin`. The network is reached as the resource [`Transit`], its containers as [`Inventories`].
 /// A chunk that leaves the world freezes the segments that cross it until it returns; chunks that were never in the
@@ -19,18 +22,18 @@ use crate::settings::LaneSettings;
 /// The state hash covers every item on every lane in canonical order, whatever order the network was built in.
 #[derive(Debug)]
 pub struct TransitPlugin {
-    transit: ReferenceTransit,
+    transit: TransitSolver,
     inventories: Inventories,
 }
 
 /// The network of a simulation.
 #[derive(Resource, Debug)]
-pub struct Transit(pub ReferenceTransit);
+pub struct Transit(pub TransitSolver);
 
 impl TransitPlugin {
     /// A stage that runs `transit`.
     #[must_use]
-    pub fn new(transit: ReferenceTransit) -> TransitPlugin {
+    pub fn new(transit: TransitSolver) -> TransitPlugin {
         TransitPlugin { transit, inventories: Inventories::default() }
     }
 
@@ -56,7 +59,7 @@ impl TransitPlugin {
     /// # Errors
     /// The layout cannot be built.
     pub fn from_layout(layout: &Layout, settings: LaneSettings) -> Result<TransitPlugin, LayoutError> {
-        Ok(TransitPlugin::new(ReferenceTransit::from_layout(layout, settings)?))
+        Ok(TransitPlugin::new(TransitSolver::from_layout(layout, settings)?))
     }
 
     /// Brings the containers that sources and sinks name.

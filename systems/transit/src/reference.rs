@@ -181,13 +181,13 @@ impl ReferenceTransit {
         let sink_row = station.map_or(NONE, |station| station.sink);
         let sink = match sink_row {
             NONE => SinkState::None,
-            row => self.endpoints.sinks[row as usize].state(stack, self.tick, Some(inventories)),
+            row => self.endpoints.sinks[row as usize].state(|| stack, self.tick, Some(inventories)),
         };
         let router = station.map_or(0, |station| usize::from(station.router));
         let crossing = crossing(key, side, outs, open, sink, self.cursors[node as usize], stack);
         match self.endpoints.routers[router].route(&crossing) {
             Route::Deliver if sink == SinkState::Accepts => {
-                self.endpoints.sinks[sink_row as usize].take(stack, self.tick, Some(inventories));
+                self.endpoints.sinks[sink_row as usize].take(|| stack, self.tick, Some(inventories));
                 self.lanes[from].pop();
                 self.totals.delivered += 1;
                 self.events.push(EventKind::Delivered, key, handle);

@@ -126,9 +126,9 @@ impl LaneSettings {
 }
 
 impl Default for LaneSettings {
-    /// 1/16 block a tick (1.25 blocks a second), 1/8 block apart.
+    /// One block a second at 20 ticks a second, 1/8 block apart.
     fn default() -> LaneSettings {
-        LaneSettings { speed: UNIT / 16, spacing: UNIT / 8, own_speed: false }
+        LaneSettings { speed: UNIT / 20, spacing: UNIT / 8, own_speed: false }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The transit stage in a whole simulation: ledger, reports, hashes.
 
 use voxtick_engine::Simulation;
-use voxtick_transit::{LaneSettings, Layout, Lines, ReferenceTransit, Transit, TransitPlugin};
+use voxtick_transit::{LaneSettings, Layout, Lines, Transit, TransitPlugin, TransitSolver};
 use voxtick_worlds::{BlockStates, ChunkPos, Dimension, Ledger, World, WorldsPlugin};
 
 fn simulation(layout: &Layout, threads: usize) -> Simulation {
     let world = World::new(Dimension::overworld(), BlockStates::load());
-    let transit = ReferenceTransit::from_layout(layout, LaneSettings::default()).expect("a sound layout");
+    let transit = TransitSolver::from_layout(layout, LaneSettings::default()).expect("a sound layout");
     Simulation::builder()
         .threads(threads)
         .hash(true)

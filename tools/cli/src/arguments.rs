@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use voxtick::anvil::save::SaveDimension;
 
 /// Simulate voxel worlds headless, and look after real Minecraft Java worlds.
 #[derive(Debug, Parser)]
@@ -88,6 +89,57 @@ pub(crate) enum WorldCommand {
   voxtick world info ~/saves/town
   voxtick world info region/r.0.0.mca --json")]
     Info(InfoArguments),
+    /// Draw a world from above, one layer of it, or its light
+    #[command(after_help = "Examples:
+  voxtick world map ~/saves/town town.png
+  voxtick world map r.0.0.mca caves.png --y 11
+  voxtick world map r.0.0.mca light.png --light block --y 40
+  voxtick world map ~/saves/town nether.png --dimension nether --y 40")]
+    Map(MapArguments),
+}
+
+/// The dimensions that every save has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DimensionName {
+    Overworld,
+    Nether,
+    End,
+}
+
+impl From<DimensionName> for SaveDimension {
+    fn from(name: DimensionName) -> SaveDimension {
+        match name {
+            DimensionName::Overworld => SaveDimension::Overworld,
+            DimensionName::Nether => SaveDimension::Nether,
+            DimensionName::End => SaveDimension::End,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MapArguments {
+    /// A save folder, a region folder or a single .mca file
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// The picture to write, a PNG; one pixel a block, north up
+    #[arg(value_name = "OUT.png")]
+    pub(crate) out: PathBuf,
+    /// Draw the stored light instead of blocks: above the ground, or in the layer of --y
+    #[arg(long, value_name = "CHANNEL")]
+    pub(crate) light: Option<MapLight>,
+    /// Draw the layer at this height instead of the view from above
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) y: Option<i32>,
+    /// Which dimension of a save
+    #[arg(long, value_name = "NAME", default_value = "overworld")]
+    pub(crate) dimension: DimensionName,
+}
+
+/// The two kinds of light.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MapLight {
+    Sky,
+    Block,
 }
 
 #[derive(Debug, Args)]

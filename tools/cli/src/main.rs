@@ -5,6 +5,7 @@ mod measure;
 mod outcome;
 mod progress;
 mod run;
+mod tables;
 mod world;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     outcome::conclude(match &arguments.command {
         Command::Run(run) => run::run(run),
         Command::World(WorldCommand::Info(info)) => world::info::run(info),
+        Command::World(WorldCommand::Map(map)) => world::map::run(map),
         Command::Measure(measure) => measure::run(measure),
     })
 }

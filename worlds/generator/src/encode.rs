@@ -40,7 +40,9 @@ pub(crate) fn encode(sources: &Sources) -> Vec<u8> {
                     flags: u8::from(state.sky_down)
                         | u8::from(state.can_occlude) << 1
                         | u8::from(state.shape_occludes) << 2
-                        | u8::from(matches!(block.name.as_str(), "air" | "cave_air" | "void_air")) << 3,
+                        | u8::from(matches!(block.name.as_str(), "air" | "cave_air" | "void_air")) << 3
+                        | u8::from(rules::blocks_motion(&block.name, state)) << 4
+                        | u8::from(block.name.ends_with("_leaves")) << 5,
                     fluid,
                     motion: rules::motion(block, state, fluid),
                     faces,

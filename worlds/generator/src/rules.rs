@@ -91,3 +91,32 @@ fn acts_on_bodies(name: &str) -> bool {
     const ENDINGS: [&str; 4] = ["_pressure_plate", "_bed", "cauldron", "shulker_box"];
     EXACT.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
+
+/// Whether the state stops motion in the sense of the game's heightmaps: a rule of its own, by the size of the box
+/// around the collision shape, with exceptions by name (Minecraft Java 1.20 onward; earlier versions had a material
+/// for each block that comes to nearly the same).
+pub(crate) fn blocks_motion(name: &str, state: &State) -> bool {
+    if name == "cobweb" || name == "bamboo_sapling" {
+        return false;
+    }
+    if always_solid(name) {
+        return true;
+    }
+    if never_solid(name) || state.boxes.is_empty() {
+        return false;
+    }
+    let corner = |axis: usize, pick: fn(f64, f64) -> f64| {
+        state.boxes.iter().map(|corners| corners[axis]).reduce(pick).unwrap_or(0.0)
+    };
+    let size: Vec<f64> = (0..3).map(|axis| corner(axis + 3, f64::max) - corner(axis, f64::min)).collect();
+    size.iter().sum::<f64>() / 3.0 >= 0.729_166_666_666_666_6 || size[1] >= 1.0
+}
+
+fn always_solid(name: &str) -> bool {
+    const ENDINGS: [&str; 4] = ["_sign", "_banner", "_pressure_plate", "_fence_gate"];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+fn never_solid(name: &str) -> bool {
+    matches!(name, "snow" | "ladder" | "end_rod" | "powder_snow")
+}

@@ -35,6 +35,8 @@ impl FactRow {
     pub(super) const CAN_OCCLUDE: u8 = 1 << 1;
     pub(super) const SHAPE_OCCLUDES: u8 = 1 << 2;
     pub(super) const AIR: u8 = 1 << 3;
+    pub(super) const BLOCKS_MOTION: u8 = 1 << 4;
+    pub(super) const LEAVES: u8 = 1 << 5;
 
     pub(super) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0

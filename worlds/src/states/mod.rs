@@ -324,6 +324,19 @@ impl BlockStates {
         self.facts(id).motion
     }
 
+    /// Whether the state stops motion in the sense of the game's heightmaps, which is a rule of its own and not the
+    /// question whether it has collision boxes.
+    #[must_use]
+    pub fn blocks_motion(&self, id: StateId) -> bool {
+        self.facts(id).has(FactRow::BLOCKS_MOTION)
+    }
+
+    /// Whether the state is a tree's leaves, which one of the heightmaps leaves out.
+    #[must_use]
+    pub fn is_leaves(&self, id: StateId) -> bool {
+        self.facts(id).has(FactRow::LEAVES)
+    }
+
     /// A hash of the state's name and properties: the same in every process and every game version, whatever the id.
     #[must_use]
     pub fn stable_hash(&self, id: StateId) -> u64 {

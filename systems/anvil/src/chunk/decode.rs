@@ -106,7 +106,8 @@ impl ChunkDecoder {
             &mut self.nbt,
         )?;
         let root = self.tape.parse(&self.nbt, &self.limits.nbt)?;
-        let mut decoded = decode_root(position, root, &self.dimension, &self.states, &mut self.scratch)?;
+        let mut decoded =
+            decode_root(position, root, &self.dimension, &self.states, &mut self.scratch)?.into_decoded();
         if end == StreamEnd::Missing {
             decoded.notices.push(Notice::NoEndMarker);
         }
@@ -125,7 +126,7 @@ impl ChunkDecoder {
     /// As [`ChunkDecoder::decode`].
     pub fn decode_nbt(&mut self, position: ChunkPos, nbt: &[u8]) -> Result<Decoded, DecodeChunkError> {
         let root = self.tape.parse(nbt, &self.limits.nbt)?;
-        decode_root(position, root, &self.dimension, &self.states, &mut self.scratch)
+        Ok(decode_root(position, root, &self.dimension, &self.states, &mut self.scratch)?.into_decoded())
     }
 }
 
@@ -135,13 +136,34 @@ impl std::fmt::Debug for ChunkDecoder {
     }
 }
 
-fn decode_root(
+/// A decoded document.
+pub(super) struct Root {
+    /// The chunk, without light.
+    pub(super) chunk: Chunk,
+    /// The light arrays as they are stored.
+    pub(super) light: ChunkLight,
+    /// Whether they are complete.
+    pub(super) is_lit: bool,
+    notices: Vec<Notice>,
+}
+
+impl Root {
+    fn into_decoded(self) -> Decoded {
+        let mut chunk = self.chunk;
+        if self.is_lit {
+            chunk.light = Some(Box::new(self.light));
+        }
+        Decoded { chunk, notices: self.notices }
+    }
+}
+
+pub(super) fn decode_root(
     position: ChunkPos,
     root: Nbt<'_>,
     dimension: &Dimension,
     states: &BlockStates,
     scratch: &mut Scratch,
-) -> Result<Decoded, DecodeChunkError> {
+) -> Result<Root, DecodeChunkError> {
     let layout = Layout::of(root)?;
     let found = layout.position()?;
     if found != position {
@@ -176,16 +198,11 @@ fn decode_root(
     if let Some(biomes) = columns.biomes.into_iter().collect() {
         chunk.biomes = Biomes::from_sections(biomes);
     }
-    if layout.is_lit() {
-        chunk.light = Some(Box::new(columns.light));
-    }
     if let Some(status) = layout.body.field("Status").and_then(|status| status.text()) {
         chunk.status = ChunkStatus::named(&status);
     }
-    let lowest = layout.body.field("yPos").and_then(|y| y.integer()).and_then(|y| i32::try_from(y).ok());
-    chunk.heightmaps =
-        heightmaps::read(&layout, lowest.unwrap_or(if layout.flat { min_section } else { 0 }), dimension);
-    Ok(Decoded { chunk, notices })
+    chunk.heightmaps = heightmaps::read(&layout, layout.min_section().unwrap_or(min_section), dimension);
+    Ok(Root { chunk, light: columns.light, is_lit: layout.is_lit(), notices })
 }
 
 /// What the sections of a chunk become.

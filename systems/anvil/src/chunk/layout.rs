@@ -53,7 +53,7 @@ impl<'a> Layout<'a> {
 
     /// The list of sections; chunks that are hardly begun have none.
     pub(super) fn sections(&self) -> Option<Nbt<'a>> {
-        self.body.field(if self.flat { "sections" } else { "Sections" })
+        self.body.field(self.sections_field())
     }
 
     /// Whether the stored light is complete: by the game's own mark, or by that of servers that light chunks with
@@ -63,5 +63,18 @@ impl<'a> Layout<'a> {
             self.body.field(field).and_then(|value: Nbt<'_>| value.integer()).is_some_and(|mark| mark > 0)
         };
         is_set("isLightOn") || is_set("starlight.light_version")
+    }
+
+    /// The field of the chunk that lists its sections.
+    pub(super) fn sections_field(&self) -> &'static str {
+        if self.flat { "sections" } else { "Sections" }
+    }
+
+    /// The lowest section of the chunk's build range, as far as it is told.
+    pub(super) fn min_section(&self) -> Option<i32> {
+        if !self.flat {
+            return Some(0);
+        }
+        self.body.field("yPos").and_then(|y| y.integer()).and_then(|y| i32::try_from(y).ok())
     }
 }

@@ -83,11 +83,56 @@ fn unpack_straddling(longs: &[[u8; 8]], bits: u32, out: &mut [u16]) {
     }
 }
 
+/// Packs one index a cell, each of which must fit `bits`, into the words that the game stores.
+pub(super) fn pack(indices: &[u16], bits: u32, straddling: bool, words: &mut Vec<u64>) {
+    words.clear();
+    if straddling {
+        return pack_straddling(indices, bits, words);
+    }
+    // PERF: as in `unpack`.
+    match bits {
+        1 => pack_words::<1>(indices, words),
+        2 => pack_words::<2>(indices, words),
+        3 => pack_words::<3>(indices, words),
+        4 => pack_words::<4>(indices, words),
+        5 => pack_words::<5>(indices, words),
+        6 => pack_words::<6>(indices, words),
+        7 => pack_words::<7>(indices, words),
+        8 => pack_words::<8>(indices, words),
+        9 => pack_words::<9>(indices, words),
+        10 => pack_words::<10>(indices, words),
+        11 => pack_words::<11>(indices, words),
+        12 => pack_words::<12>(indices, words),
+        13 => pack_words::<13>(indices, words),
+        14 => pack_words::<14>(indices, words),
+        15 => pack_words::<15>(indices, words),
+        _ => pack_words::<16>(indices, words),
+    }
+}
+
+fn pack_words<const BITS: usize>(indices: &[u16], words: &mut Vec<u64>) {
+    words.extend(indices.chunks(64 / BITS).map(|cells| {
+        cells.iter().enumerate().fold(0, |word, (place, cell)| word | u64::from(*cell) << (place * BITS))
+    }));
+}
+
+fn pack_straddling(indices: &[u16], bits: u32, words: &mut Vec<u64>) {
+    words.resize(long_count(indices.len(), bits, true), 0);
+    for (index, cell) in indices.iter().enumerate() {
+        let bit = index * bits as usize;
+        let pair = u128::from(*cell) << (bit % 64);
+        words[bit / 64] |= pair as u64;
+        if let Some(next) = words.get_mut(bit / 64 + 1) {
+            *next |= (pair >> 64) as u64;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pack(values: &[u16], bits: u32, straddling: bool) -> Vec<[u8; 8]> {
+    fn pack_bit_by_bit(values: &[u16], bits: u32, straddling: bool) -> Vec<[u8; 8]> {
         let mut words = vec![0_u64; long_count(values.len(), bits, straddling)];
         for (index, value) in values.iter().enumerate() {
             for bit in 0..bits as usize {
@@ -110,7 +155,11 @@ mod tests {
                 let values: Vec<u16> =
                     (0..4096_u64).map(|cell| (cell * 0x9E37_79B9 % (1 << bits)) as u16).collect();
                 let mut out = [0; 4096];
-                unpack(&pack(&values, bits, straddling), bits, straddling, &mut out);
+                let packed = pack_bit_by_bit(&values, bits, straddling);
+                unpack(&packed, bits, straddling, &mut out);
+                let mut words = Vec::new();
+                pack(&values, bits, straddling, &mut words);
+                assert!(words.iter().map(|word| word.to_be_bytes()).eq(packed), "{bits} bits");
                 assert_eq!(out.as_slice(), values, "{bits} bits");
             }
         }

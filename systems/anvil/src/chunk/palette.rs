@@ -2,17 +2,36 @@
 
 use super::error::DecodeSectionError;
 use crate::nbt::{Nbt, Tag};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use voxtick_worlds::{BlockStates, SECTION_CELLS, StateId};
 
 /// More properties than any state has; entries with more are damaged.
 const PROPERTY_LIMIT: usize = 64;
 
+/// Palette entries met so far, by their bytes: a world has few kinds of them, and comparing bytes costs a tenth of
+/// reading names and properties.
+#[derive(Debug, Default)]
+pub(super) struct KnownEntries(FxHashMap<Box<[u8]>, StateId>);
+
+/// Most entries that are remembered, and the longest; a file with more or longer ones is no real one.
+const REMEMBERED_LIMIT: usize = 1 << 14;
+const REMEMBERED_LENGTH: usize = 1024;
+
+impl KnownEntries {
+    fn remember(&mut self, entry: &[u8], state: StateId) {
+        if self.0.len() < REMEMBERED_LIMIT && entry.len() <= REMEMBERED_LENGTH {
+            self.0.insert(entry.into(), state);
+        }
+    }
+}
+
 /// Reads a palette of block states.
 pub(super) fn read_palette(
     field: &'static str,
     list: Nbt<'_>,
     states: &BlockStates,
+    known: &mut KnownEntries,
     palette: &mut Vec<StateId>,
 ) -> Result<(), DecodeSectionError> {
     let entries = list.element_count().ok_or(DecodeSectionError::Field { field })?;
@@ -24,13 +43,22 @@ pub(super) fn read_palette(
     }
     palette.clear();
     for (entry, item) in list.items().enumerate() {
-        palette.push(read_state(item, states)?.ok_or(DecodeSectionError::PaletteEntry { field, entry })?);
+        let state = match known.0.get(item.payload()) {
+            Some(state) => *state,
+            None => {
+                let state =
+                    read_state(item, states)?.ok_or(DecodeSectionError::PaletteEntry { field, entry })?;
+                known.remember(item.payload(), state);
+                state
+            }
+        };
+        palette.push(state);
     }
     Ok(())
 }
 
 /// The state that a palette entry names; `None` if it has another form.
-fn read_state(item: Nbt<'_>, states: &BlockStates) -> Result<Option<StateId>, DecodeSectionError> {
+pub(super) fn read_state(item: Nbt<'_>, states: &BlockStates) -> Result<Option<StateId>, DecodeSectionError> {
     let Some(name) = item.field("Name").and_then(|name| name.text()) else { return Ok(None) };
     let Some(fields) = item.field("Properties").map(|properties| properties.fields()) else {
         return Ok(Some(states.resolve(&name, &[])?));

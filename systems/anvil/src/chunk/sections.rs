@@ -5,18 +5,18 @@ use super::decode::Notice;
 use super::error::DecodeSectionError;
 use super::layout::Layout;
 use super::packed::{bits_for, unpack, width};
-use super::palette::read_palette;
+use super::palette::{KnownEntries, read_palette};
 use crate::nbt::Nbt;
 use voxtick_worlds::{BiomeSection, BlockStates, LightLevels, NIBBLE_BYTES, SECTION_CELLS, Section, StateId};
 
 /// The fewest bits that the game gives an index into a palette of block states.
-const LEAST_BITS: u32 = 4;
+pub(super) const LEAST_BITS: u32 = 4;
 
 /// The fields of a section, found in one pass.
 #[derive(Default)]
 pub(super) struct SectionFields<'a> {
     pub(super) y: Option<i64>,
-    palette: Option<Nbt<'a>>,
+    pub(super) palette: Option<Nbt<'a>>,
     data: Option<Nbt<'a>>,
     biomes: Option<Nbt<'a>>,
     block_light: Option<Nbt<'a>>,
@@ -26,6 +26,7 @@ pub(super) struct SectionFields<'a> {
 /// Memory that reading sections uses again and again.
 pub(super) struct Scratch {
     palette: Vec<StateId>,
+    known_entries: KnownEntries,
     indices: Box<[u16; SECTION_CELLS]>,
     biome_names: BiomeNames,
 }
@@ -34,6 +35,7 @@ impl Scratch {
     pub(super) fn new() -> Scratch {
         Scratch {
             palette: Vec::new(),
+            known_entries: KnownEntries::default(),
             indices: Box::new([0; SECTION_CELLS]),
             biome_names: BiomeNames::default(),
         }
@@ -81,7 +83,7 @@ impl<'a> SectionFields<'a> {
             ("Palette", "BlockStates")
         };
         let Some(palette) = self.palette else { return Ok(None) };
-        read_palette(palette_field, palette, states, &mut scratch.palette)?;
+        read_palette(palette_field, palette, states, &mut scratch.known_entries, &mut scratch.palette)?;
         if let [only] = scratch.palette.as_slice() {
             return Ok(Some(Section::uniform(*only)));
         }
@@ -93,6 +95,10 @@ impl<'a> SectionFields<'a> {
         let bits = width(data_field, longs.len(), SECTION_CELLS, entries, LEAST_BITS, layout.straddling)?;
         if bits != bits_for(entries, LEAST_BITS) {
             notices.push(Notice::UnusualWidth { bits });
+        }
+        if !layout.straddling {
+            let words = longs.iter().map(|long| u64::from_be_bytes(*long)).collect();
+            return Ok(Some(Section::from_packed(&scratch.palette, bits, words)?));
         }
         unpack(longs, bits, layout.straddling, scratch.indices.as_mut_slice());
         Ok(Some(Section::from_palette(&scratch.palette, &scratch.indices)?))

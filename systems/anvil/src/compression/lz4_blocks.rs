@@ -79,3 +79,31 @@ impl<'a> Block<'a> {
 fn checksum(plain: &[u8]) -> u32 {
     XxHash32::oneshot(CHECKSUM_SEED, plain) & CHECKSUM_MASK
 }
+
+/// Plain bytes of a block; the size that lz4-java uses unless told otherwise.
+const BLOCK: usize = 1 << 16;
+/// Size class of such blocks in the token: the power of two beyond 1 KiB.
+const BLOCK_CLASS: u8 = 6;
+
+/// Packs `plain` after what `out` holds.
+pub(super) fn pack(plain: &[u8], out: &mut Vec<u8>) {
+    let mut packed = vec![0; lz4_flex::block::get_maximum_output_size(BLOCK.min(plain.len()))];
+    for block in plain.chunks(BLOCK) {
+        match lz4_flex::block::compress_into(block, &mut packed) {
+            Ok(length) if length < block.len() => push_block(METHOD_LZ4, &packed[..length], block, out),
+            _ => push_block(METHOD_RAW, block, block, out),
+        }
+    }
+    push_block(METHOD_RAW, &[], &[], out);
+}
+
+fn push_block(method: u8, data: &[u8], plain: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(MAGIC);
+    out.push(method | BLOCK_CLASS);
+    out.extend_from_slice(&(data.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(plain.len() as u32).to_le_bytes());
+    // The block that ends a stream has no checksum.
+    let sum = if plain.is_empty() { 0 } else { checksum(plain) };
+    out.extend_from_slice(&sum.to_le_bytes());
+    out.extend_from_slice(data);
+}

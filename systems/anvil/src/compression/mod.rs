@@ -2,6 +2,9 @@
 
 mod deflate;
 mod lz4_blocks;
+mod pack;
+
+pub use pack::{LevelError, Packer};
 
 use std::fmt;
 

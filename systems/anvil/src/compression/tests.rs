@@ -69,6 +69,22 @@ fn every_scheme_gives_back_what_was_packed() {
 }
 
 #[test]
+fn what_is_packed_here_is_what_others_read() {
+    let plain = sample();
+    let mut packed = Vec::new();
+    for level in [0, 2, 12] {
+        for compression in Compression::ALL {
+            Packer::with_level(level).expect("a level").pack(compression, &plain, &mut packed);
+            assert_eq!(inflate(compression, &packed, 1 << 20), Ok((StreamEnd::Proper, plain.clone())));
+        }
+    }
+    assert_eq!(Packer::with_level(13).err(), Some(LevelError { level: 13 }));
+    // The framing agrees with the one written by hand above, block by block.
+    Packer::new().pack(Compression::Lz4, &plain, &mut packed);
+    assert_eq!(packed, lz4(&plain, 1 << 16));
+}
+
+#[test]
 fn schemes_are_recognised_by_their_first_bytes() {
     let plain = [&[10, 0, 0][..], &sample()].concat();
     assert_eq!(Compression::recognise(&zlib(&plain)), Some(Compression::Zlib));

@@ -9,10 +9,12 @@
 mod tape;
 mod text;
 mod view;
+mod write;
 
 pub use tape::{NbtError, NbtLimits, Tape};
 pub use text::{decode_text, encode_text};
 pub use view::{Fields, Items, Nbt};
+pub use write::NbtWriter;
 
 /// The kind of a value, as the format numbers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

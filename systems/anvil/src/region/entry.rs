@@ -9,6 +9,11 @@ pub(super) struct Location(pub(super) u32);
 impl Location {
     pub(super) const ABSENT: Location = Location(0);
 
+    /// `sectors` must be at most 255.
+    pub(super) fn new(offset: u32, sectors: u32) -> Location {
+        Location(offset << 8 | sectors & 0xFF)
+    }
+
     pub(super) fn offset(self) -> u32 {
         self.0 >> 8
     }
@@ -62,7 +67,12 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
+    pub(super) fn is_absent(self) -> bool {
+        self.location == Location::ABSENT && self.fault == HeaderFault::None
+    }
+
     fn pack(self) -> u64 {
+        // The generation's upper bits fall off: it counts modulo 2^29.
         u64::from(self.generation) << 35 | (self.fault as u64) << 32 | u64::from(self.location.0)
     }
 
@@ -86,6 +96,17 @@ impl Entry {
 
     pub(super) fn load(&self) -> Snapshot {
         Snapshot::unpack(self.0.load(Ordering::Acquire))
+    }
+
+    /// Moves the entry. Only the region's one writer may call this, after the record is in place and before the former
+    /// record's sectors are used again.
+    pub(super) fn publish(&self, location: Location) {
+        let before = self.load();
+        let after =
+            Snapshot { location, fault: HeaderFault::None, generation: before.generation.wrapping_add(1) };
+        self.0.store(after.pack(), Ordering::Release);
+        // Writes into the former record's sectors stay behind the move.
+        fence(Ordering::SeqCst);
     }
 
     /// Whether the entry is as it was at `before`, all reads since then included.

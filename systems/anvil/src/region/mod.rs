@@ -1,17 +1,29 @@
 //! Region files: 32 x 32 chunks in one file, found through a header of 1,024 entries.
 //!
+//! Any number of threads read a region without a lock, while one at a time writes. A chunk's record is written to free
+//! sectors and made durable before the header points at it, and only then its former sectors are free: a crash leaves
+//! each chunk as it was or as it became.
+//!
 //! Every entry has a verdict of its own. What is wrong with one entry never makes another unreadable, and is never
 //! read as the chunk's absence.
 
+mod cache;
 mod damage;
 mod entry;
+mod file;
+mod header;
 mod name;
 mod read;
 mod record;
+mod sectors;
+mod write;
 
+pub use cache::{FlushFolderError, RegionFolder};
 pub use damage::Damage;
+pub use file::{OpenRegionError, Region, RegionOptions};
 pub use name::{RegionNameError, external_file_name, region_file_name, region_of_path};
-pub use read::{OpenRegionError, ReadChunkError, Region, StoredChunk};
+pub use read::{ReadChunkError, StoredChunk};
+pub use write::{Durability, FlushError, Overwrite, WriteChunkError};
 
 use voxtick_worlds::{ChunkPos, REGION_EDGE, RegionPos};
 

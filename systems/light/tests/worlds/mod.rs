@@ -1,7 +1,7 @@
 //! Small random worlds over everything that is hard for light, shared by the tests of this crate.
 
 use voxtick_worlds::generators::split_mix;
-use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, Section, StateId, World};
+use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, Section, StateId, World};
 
 /// States that light treats in different ways: slabs, stairs in every orientation, farmland, paths, snow, glass,
 /// leaves, water, ice, cobweb, furnaces, candles, light blocks, trapdoors, pistons, hoppers, lecterns and more.
@@ -92,30 +92,4 @@ fn random_section(random: &mut u64, corpus: &[StateId], sparseness: usize) -> Se
         }
     }
     Section::from_palette(corpus, &indices).expect("indices within the corpus")
-}
-
-/// One block to change.
-pub(crate) struct Edit {
-    pub(crate) at: BlockPos,
-    pub(crate) state: StateId,
-}
-
-/// Changes at random places of `world`, half of them to air.
-pub(crate) fn random_edits(seed: u64, world: &World, count: usize) -> Vec<Edit> {
-    let random = &mut { !seed };
-    let corpus = corpus(world.states());
-    let chunks: Vec<ChunkPos> = world.chunk_positions().collect();
-    let dimension = world.dimension();
-    let height = (dimension.max_y() - dimension.min_y()) as usize;
-    (0..count)
-        .map(|_| {
-            let chunk = chunks[below(random, chunks.len())];
-            let x = chunk.x * 16 + below(random, 16) as i32;
-            let z = chunk.z * 16 + below(random, 16) as i32;
-            let y = dimension.min_y() + below(random, height) as i32;
-            let state =
-                if below(random, 2) == 0 { StateId::AIR } else { corpus[below(random, corpus.len())] };
-            Edit { at: BlockPos::new(x, y, z), state }
-        })
-        .collect()
 }

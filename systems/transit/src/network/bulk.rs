@@ -3,7 +3,7 @@
 use voxtick_worlds::BlockPos;
 
 use super::key::{self, Connections, axis_of};
-use super::{GraphError, NONE, SegmentedGraph};
+use super::{GraphError, MAX_NODES, NONE, SegmentedGraph};
 
 impl SegmentedGraph {
     /// Adds many pipes and fuses once: linear in their number. Where a position comes twice, the last mask wins. The
@@ -26,7 +26,7 @@ impl SegmentedGraph {
         for &(position, _) in pipes {
             key::check(position)?;
         }
-        if self.nodes.len() + pipes.len() >= NONE as usize {
+        if self.nodes.len() + pipes.len() > MAX_NODES {
             let position = pipes.first().map_or(BlockPos::default(), |&(position, _)| position);
             return Err(GraphError::Full { position, count: self.node_count() });
         }
@@ -52,7 +52,7 @@ impl SegmentedGraph {
             fresh[node as usize] = true;
             touched.push(node);
         }
-        self.delta.touched.extend(touched.iter().map(|&node| self.nodes[node as usize].key));
+        self.delta.touched.extend(touched.iter().map(|&node| (self.nodes[node as usize].key, node)));
         let mut fused = vec![false; self.nodes.len()];
         for &node in &touched {
             match self.through(node) {

@@ -8,7 +8,7 @@ impl SegmentedGraph {
     pub(super) fn set(&mut self, key: u64, connections: Connections) {
         let Some(node) = self.find_key(key) else {
             let node = self.insert_node(key, connections);
-            self.delta.touched.push(key);
+            self.delta.touched.push((key, node));
             self.fuse(node);
             self.reconcile(Some(node), &[]);
             return;
@@ -16,7 +16,7 @@ impl SegmentedGraph {
         if self.nodes[node as usize].connections == connections {
             return;
         }
-        self.delta.touched.push(key);
+        self.delta.touched.push((key, node));
         let linked_before = self.linked_nodes(node);
         let was_junction = self.through(node).is_none();
         if was_junction && key::through_axis(key, connections).is_none() {
@@ -37,7 +37,7 @@ impl SegmentedGraph {
         let Some(node) = self.find_key(key) else {
             return false;
         };
-        self.delta.touched.push(key);
+        self.delta.touched.push((key, node));
         let neighbours = self.linked_nodes(node);
         let was_junction = self.through(node).is_none();
         let component = self.component_of(node);

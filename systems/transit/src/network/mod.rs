@@ -24,6 +24,9 @@ pub use segments::{LaneName, Segment, SegmentName};
 /// "No run", "no node".
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The most pipes of one graph: so many that lanes can still be numbered with 30 bits.
+pub(crate) const MAX_NODES: usize = 1 << 27;
+
 /// Why a pipe cannot be placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -37,7 +40,7 @@ pub enum GraphError {
         /// The position asked for.
         position: BlockPos,
     },
-    /// The graph holds as many nodes as 32 bits can number.
+    /// The graph holds as many pipes as it can number.
     #[error("the network is full at {position}: it holds {count} pipes; split it over several graphs")]
     Full {
         /// The position asked for.
@@ -109,8 +112,8 @@ pub(crate) struct Run {
 pub(crate) struct Delta {
     pub(crate) removed: Vec<(u32, Segment)>,
     pub(crate) added: Vec<u32>,
-    /// Nodes that may have become or ceased to be junctions, or were taken away (by key).
-    pub(crate) touched: Vec<u64>,
+    /// Nodes that were added, changed or taken away: key and number.
+    pub(crate) touched: Vec<(u64, u32)>,
 }
 
 impl SegmentedGraph {
@@ -128,7 +131,7 @@ impl SegmentedGraph {
     /// The position lies beyond the world border or the greatest build range.
     pub fn add(&mut self, position: BlockPos, connections: Connections) -> Result<(), GraphError> {
         let key = key::check(position)?;
-        if self.nodes.len() >= NONE as usize - 1 && self.free_nodes.is_empty() {
+        if self.nodes.len() >= MAX_NODES && self.free_nodes.is_empty() {
             return Err(GraphError::Full { position, count: self.node_count() });
         }
         self.delta.clear();

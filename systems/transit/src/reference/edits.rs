@@ -76,10 +76,8 @@ impl ReferenceTransit {
             self.items.remove(handle);
             self.totals.spilled += 1;
         }
-        for key in delta.touched {
-            if let Some(node) = self.graph.find_key(key) {
-                self.cursors[node as usize] = 0;
-            }
+        for (_, node) in delta.touched {
+            self.cursors[node as usize] = 0;
         }
     }
 

@@ -57,7 +57,7 @@ pub(crate) enum Verdict {
 impl Verdict {
     pub(crate) fn of(ours: Estimate, other: Estimate) -> Verdict {
         let wider = ours.relative().max(other.relative());
-        if wider.is_nan() || wider >= 0.5 {
+        if ours.relative().is_nan() || other.relative().is_nan() || wider >= 0.5 {
             Verdict::Unpredictable
         } else if ours.low() <= other.high() && other.low() <= ours.high() {
             Verdict::NotResolvable

@@ -1,15 +1,12 @@
 //! The rows as a table for people.
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::rounds::Row;
 use super::statistics::Verdict;
+use crate::tables::{align_right, table};
 
 /// All rows, with a line below that says how to read them.
 pub(crate) fn render(rows: &[Row], rounds: u32) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(["case", "ours", "ns an item", "against", "ns an item", "faster by", "bounds"]);
+    let mut table = table(&["case", "ours", "ns an item", "against", "ns an item", "faster by", "bounds"]);
     for row in rows {
         let per_item = |nanoseconds: f64| format!("{:.3}", nanoseconds / row.items.max(1) as f64);
         table.add_row([
@@ -22,11 +19,7 @@ pub(crate) fn render(rows: &[Row], rounds: u32) -> String {
             format!("{:.2} to {:.2}", row.low, row.high),
         ]);
     }
-    for column in [2, 4, 5, 6] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    align_right(&mut table, &[2, 4, 5, 6]);
     format!(
         "{table}\n{rounds} rounds, sides in turn; the ratio is formed round by round, its bounds hold at 99.9 % for this run."
     )

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use voxtick::bodies::BodiesPlugin;
 use voxtick::engine::{
     ChromeTraceSink, CsvSink, Finished, JsonLinesSink, MissedTicks, Pool, Rate, Simulation,
     SimulationBuilder, SinkError, SummarySink, TraceWindow,
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     drop(pool);
 
     let workload = Workload::prepare(&scenario, &world).map_err(Failure::usage)?;
+    let transit = workload::transit(&scenario, &world).map_err(Failure::usage)?;
     let builder = Simulation::builder()
         .threads(threads)
         .rate(match scenario.rate {
@@ -50,6 +52,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         .hash(arguments.hash)
         .stop_flag(stop.clone())
         .plugin(WorldsPlugin::new(world))
+        .plugin(transit)
+        .plugin(BodiesPlugin::default())
         .plugin(LightPlugin::new())
         .plugin(workload);
     let mut simulation = with_sinks(builder, arguments)?.build().map_err(Failure::simulation)?;

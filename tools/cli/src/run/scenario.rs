@@ -80,18 +80,21 @@ pub(crate) enum GeneratorKind {
     Void,
 }
 
-/// Pipes: straight lines over the loaded area, stacked upwards where one layer is full.
+/// Pipes: straight lines over the loaded area, stacked upwards where one layer is full, each fed at its start and
+/// emptied at its end.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PipeSettings {
-    /// Lanes, two a line. Defaults to 0: no pipes.
-    pub(crate) lanes: u32,
-    /// Items in them at the start, spread evenly. Defaults to 0.
+    /// Items on their way at the start; there are as many lines as these need. Defaults to 0: no pipes.
     pub(crate) items: u32,
-    /// Blocks of each line, 2 to 100,000. Defaults to 100.
+    /// Steps of each line, 1 to 100,000. Defaults to 100.
     pub(crate) length: u32,
+    /// Steps from one junction to the next; 0: none between the ends. Defaults to 20.
+    pub(crate) junction_every: u32,
     /// Blocks an item moves in a tick, above 0, at most 0.25. Defaults to 0.125.
     pub(crate) speed: f64,
+    /// Ticks between two items that enter a line, 1 to 1,000. Defaults to 3.
+    pub(crate) period: u32,
 }
 
 /// Dropped items.
@@ -146,7 +149,7 @@ impl Default for WorldSettings {
 
 impl Default for PipeSettings {
     fn default() -> PipeSettings {
-        PipeSettings { lanes: 0, items: 0, length: 100, speed: 0.125 }
+        PipeSettings { items: 0, length: 100, junction_every: 20, speed: 0.125, period: 3 }
     }
 }
 
@@ -213,8 +216,8 @@ impl Scenario {
     /// Reads a scenario from its text; `source` names it in errors.
     fn parse(text: &str, source: &str) -> Result<Scenario, ScenarioError> {
         let scenario: Scenario = toml::from_str(text).map_err(|error| {
-            let line =
-                error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
+            let before = error.span().map_or("", |span| &text[..span.start.min(text.len())]);
+            let line = before.matches('\n').count() + 1;
             ScenarioError::Invalid { place: format!("{source}:{line}"), message: explain(error.message()) }
         })?;
         scenario.check().map_err(|message| ScenarioError::Invalid { place: source.to_owned(), message })?;
@@ -227,16 +230,17 @@ impl Scenario {
         if !(1..=256).contains(&world.size) {
             return Err(format!("world.size is {}; it may be 1 to 256 chunks", world.size));
         }
-        if !(2..=100_000).contains(&pipes.length) {
-            return Err(format!("pipes.length is {}; it may be 2 to 100000 blocks", pipes.length));
+        if !(1..=100_000).contains(&pipes.length) {
+            return Err(format!("pipes.length is {}; it may be 1 to 100000 steps", pipes.length));
+        }
+        if !(1..=1_000).contains(&pipes.period) {
+            return Err(format!("pipes.period is {}; it may be 1 to 1000 ticks", pipes.period));
         }
         if !(pipes.speed > 0.0 && pipes.speed <= 0.25) {
             return Err(format!("pipes.speed is {}; it may be above 0 and at most 0.25", pipes.speed));
         }
-        if pipes.lanes > 1_000_000 || pipes.items > 100_000_000 || items.count > 20_000_000 {
-            return Err(
-                "at most 1000000 lanes, 100000000 items in pipes and 20000000 dropped items".to_owned()
-            );
+        if pipes.items > 100_000_000 || items.count > 20_000_000 {
+            return Err("at most 100000000 items in pipes and 20000000 dropped items".to_owned());
         }
         if !(0.0..=1_000.0).contains(&items.height) {
             return Err(format!("items.height is {}; it may be 0 to 1000 blocks", items.height));
@@ -336,8 +340,8 @@ mod tests {
     #[test]
     fn an_unknown_key_is_refused_with_its_line_and_the_nearest_known_key() {
         assert_eq!(
-            refusal("name = \"a\"\n\n[pipes]\nlane = 7\n"),
-            "test.toml:4: unknown key `lane`, did you mean `lanes`?"
+            refusal("name = \"a\"\n\n[pipes]\nitem = 7\n"),
+            "test.toml:4: unknown key `item`, did you mean `items`?"
         );
         assert!(refusal("wings = 2").contains("known here are"));
     }
@@ -346,7 +350,8 @@ mod tests {
     fn values_that_make_no_sense_are_refused() {
         for (text, part) in [
             ("[world]\nsize = 0", "world.size"),
-            ("[pipes]\nlength = 1", "pipes.length"),
+            ("[pipes]\nlength = 0", "pipes.length"),
+            ("[pipes]\nperiod = 0", "pipes.period"),
             ("[pipes]\nspeed = nan", "pipes.speed"),
             ("[items]\nheight = inf", "items.height"),
             ("[items]\ncount = 4000000000", "20000000"),

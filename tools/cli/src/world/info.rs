@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use voxtick::anvil::save::SaveDimension;
 use voxtick::anvil::{Limits, RegionLoad, Save, SaveError, load_region_file};
@@ -13,6 +12,7 @@ use voxtick::worlds::{BlockStates, LightChannel, LightLevels, StateId};
 use crate::arguments::InfoArguments;
 use crate::outcome::{Failure, Outcome};
 use crate::progress;
+use crate::tables::{align_right, table};
 
 /// Damaged chunks that are listed one by one.
 const LISTED_DAMAGE: usize = 50;
@@ -163,10 +163,10 @@ impl Info {
 
     fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let joined =
-            |counts: Vec<String>| if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
-        let mut table = table(&[&self.dimension, ""]);
+            |counts: Vec<String>| if counts.is_empty() { "none".to_owned() } else { counts.join("\n") };
+        let mut overview = table(&[&self.dimension, ""]);
         let mut row = |name: &str, value: String| {
-            table.add_row([name.to_owned(), value]);
+            overview.add_row([name.to_owned(), value]);
         };
         row("region files", self.regions.to_string());
         row("chunks", self.chunks.to_string());
@@ -183,15 +183,13 @@ impl Info {
         let notices = self.notices.iter().map(|(notice, count)| format!("{notice} ({count})"));
         row("notices", joined(notices.collect()));
         row("damaged chunks", self.damaged_chunks.to_string());
-        writeln!(out, "{table}")?;
-        let mut table = self::table(&["block", "count"]);
+        writeln!(out, "{overview}\n")?;
+        let mut counts = table(&["block", "count"]);
         for block in &self.blocks {
-            table.add_row([block.block.clone(), block.count.to_string()]);
+            counts.add_row([block.block.clone(), block.count.to_string()]);
         }
-        if let Some(column) = table.column_mut(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        writeln!(out, "{table}")?;
+        align_right(&mut counts, &[1]);
+        writeln!(out, "{counts}")?;
         for damage in self.damage.iter().chain(&self.unreadable_regions) {
             writeln!(out, "damage: {damage}")?;
         }
@@ -200,11 +198,4 @@ impl Info {
         }
         Ok(())
     }
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(header.iter().copied());
-    table
 }

@@ -1,3 +1,4 @@
-//! `voxtick world`: inspects real worlds.
+//! `voxtick world`: inspects and draws real worlds.
 
 pub(crate) mod info;
+pub(crate) mod map;

@@ -1,0 +1,278 @@
+//! Merging of like stacks that lie together.
+//!
+//! A body looks for others every second tick of its age in which its block position changed, and else every fortieth
+//! (Minecraft Java 1.16 onward). Bodies look in ascending order of number and try those they find in ascending order, so
+//! that neither threads nor the places of rows matter. Of two stacks the larger takes in the other; of equal ones the one
+//! that was found takes in the one that looked. Only whole stacks merge.
+//!
+//! A pool is looked through only while a stack that can merge is awake in it or beside it, and for forty ticks after:
+//! then everything in it has looked once since the last change, and nothing can come of looking again. Cost: O(rows of
+//! such pools) for finding who looks, and O(stacks that can merge there) where anybody does.
+
+use crate::body::{Bounds, Flags, floor};
+use crate::columns::{Columns, NEVER_PICK_UP, NONE};
+use crate::population::Population;
+use crate::rules::DESPAWN_AGE;
+use voxtick_worlds::generators::split_mix;
+
+/// How far beside its box a body looks.
+const REACH: f64 = 0.5;
+/// Ticks of age between two looks of a body that stays where it is.
+const RESTING_PERIOD: i32 = 40;
+
+/// True where a stack can ever take in another or be taken in: full ones, those nobody may pick up and those that never
+/// vanish cannot.
+pub(crate) fn can_merge(columns: &Columns, row: usize) -> bool {
+    let [count, max_count] = columns.count[row];
+    count < max_count && columns.pickup[row] != NEVER_PICK_UP && !columns.flags[row].has(Flags::NEVER_DESPAWN)
+}
+
+/// True where a body of this age looks for others now.
+pub(crate) fn looks_now(flags: Flags, age: i32) -> bool {
+    let period = if flags.has(Flags::MOVED_BLOCK) { 2 } else { RESTING_PERIOD };
+    age % period == 0 && age < DESPAWN_AGE.cast_signed() && !flags.has(Flags::UNLOADED)
+}
+
+/// True where a body in `bounds` that looks finds one in `other`.
+pub(crate) fn finds(bounds: &Bounds, other: &Bounds) -> bool {
+    let mut search = *bounds;
+    for axis in [0, 2] {
+        search.min[axis] -= REACH;
+        search.max[axis] += REACH;
+    }
+    search.overlaps(other)
+}
+
+/// The clocks of the stack that results: the longer wait, the younger age. Given and returned as (age, wait from age 0).
+pub(crate) fn merged_clocks(one: (i32, i16), other: (i32, i16)) -> (i32, i16) {
+    let left = |(age, pickup): (i32, i16)| i32::from(pickup) - age;
+    let age = one.0.min(other.0);
+    let wait = left(one).max(left(other)) + age;
+    (age, wait.clamp(-32_767, 32_767) as i16)
+}
+
+/// A stack that can merge, as the search sees it.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    number: u32,
+    pool: u32,
+    row: u32,
+    kind: u32,
+    cell: [i32; 2],
+    position: [f64; 3],
+    count: u8,
+    max_count: u8,
+    looks: bool,
+    gone: bool,
+}
+
+/// Room for the search, kept between ticks.
+#[derive(Debug, Default)]
+pub(crate) struct MergeScratch {
+    candidates: Vec<Candidate>,
+    /// First candidate of each bucket, and the least count in it.
+    heads: Vec<(u32, u8)>,
+    /// Next candidate of the same bucket; ascending by number.
+    next: Vec<u32>,
+    /// Pools to look through.
+    active: Vec<u32>,
+    /// Pools that have lost rows.
+    thinned: Vec<u32>,
+}
+
+impl Population {
+    /// Merges what lies together.
+    pub(crate) fn merge(&mut self) {
+        let mut scratch = std::mem::take(&mut self.merging);
+        self.collect_candidates(&mut scratch);
+        if scratch.candidates.iter().any(|candidate| candidate.looks) {
+            scratch.fill_buckets();
+            for looker in 0..scratch.candidates.len() {
+                if scratch.candidates[looker].looks && !scratch.candidates[looker].gone {
+                    self.look(looker, &mut scratch);
+                }
+            }
+            for &pool in &scratch.thinned {
+                self.pools[pool as usize].remove_marked(pool, &mut self.places);
+            }
+        }
+        self.merging = scratch;
+    }
+
+    /// Ascending by number.
+    fn collect_candidates(&mut self, scratch: &mut MergeScratch) {
+        scratch.candidates.clear();
+        scratch.active.clear();
+        scratch.thinned.clear();
+        let until = self.ticks + u64::from(RESTING_PERIOD.cast_unsigned());
+        for pool in 0..self.pools.len() {
+            if self.pools[pool].mergeable > 0 && self.pools[pool].awake > 0 {
+                self.pools[pool].merge_until = until;
+            }
+        }
+        for (pool, candidate) in self.pools.iter().enumerate() {
+            if candidate.mergeable > 0 && self.is_restless(pool) {
+                scratch.active.push(pool as u32);
+            }
+        }
+        for &pool in &scratch.active {
+            let rows = &self.pools[pool as usize].rows;
+            for row in 0..rows.len() {
+                if !can_merge(rows, row) {
+                    continue;
+                }
+                let age = self.pools[pool as usize].age_now(row, self.ticks);
+                let position = [rows.x[row], rows.y[row], rows.z[row]];
+                let [count, max_count] = rows.count[row];
+                scratch.candidates.push(Candidate {
+                    number: rows.number[row],
+                    pool,
+                    row: row as u32,
+                    kind: rows.kind[row].0,
+                    cell: [floor(position[0]), floor(position[2])],
+                    position,
+                    count,
+                    max_count,
+                    looks: looks_now(rows.flags[row], age),
+                    // One that is about to vanish, or is no sane body, takes no part.
+                    gone: age >= DESPAWN_AGE.cast_signed() || rows.flags[row].has(Flags::QUARANTINED),
+                });
+            }
+        }
+        if !scratch.candidates.is_sorted_by_key(|candidate| candidate.number) {
+            scratch.candidates.sort_unstable_by_key(|candidate| candidate.number);
+        }
+    }
+
+    /// True where something that can merge was awake in the pool or beside it not long ago.
+    fn is_restless(&self, pool: usize) -> bool {
+        let chunk = self.pools[pool].chunk;
+        (-1..=1).any(|z| {
+            (-1..=1).any(|x| {
+                let near = chunk.checked_offset(x, z).and_then(|near| self.pool_of_chunk.get(&near));
+                near.is_some_and(|&near| self.pools[near as usize].merge_until >= self.ticks)
+            })
+        })
+    }
+
+    /// Lets one body look for others.
+    fn look(&mut self, looker: usize, scratch: &mut MergeScratch) {
+        let seeker = scratch.candidates[looker];
+        let bounds = bounds_at(seeker.position);
+        let low = [0, 2].map(|axis| floor(seeker.position[axis] - 0.75));
+        let high = [0, 2].map(|axis| floor(seeker.position[axis] + 0.75));
+        // One list a column: at most two columns along each axis, three where the middle one is crossed whole.
+        let mut cursors = [NONE; 9];
+        let mut lists = 0;
+        for x in low[0]..=high[0] {
+            for z in low[1]..=high[1] {
+                let (head, least) = scratch.heads[scratch.bucket(seeker.kind, [x, z])];
+                if head != NONE && u16::from(least) + u16::from(seeker.count) <= u16::from(seeker.max_count) {
+                    cursors[lists] = head;
+                    lists += 1;
+                }
+            }
+        }
+        loop {
+            // The lowest number of all lists: candidates are in ascending order.
+            let Some(list) =
+                (0..lists).filter(|&list| cursors[list] != NONE).min_by_key(|&list| cursors[list])
+            else {
+                return;
+            };
+            let place = cursors[list] as usize;
+            cursors[list] = scratch.next_alive(place);
+            let found = scratch.candidates[place];
+            let seeker = scratch.candidates[looker];
+            if place == looker
+                || found.gone
+                || found.kind != seeker.kind
+                || found.max_count != seeker.max_count
+                || u16::from(found.count) + u16::from(seeker.count) > u16::from(seeker.max_count)
+                || !finds(&bounds, &bounds_at(found.position))
+            {
+                continue;
+            }
+            if found.count < seeker.count {
+                self.merge_pair(place, looker, scratch);
+                if scratch.candidates[looker].count == seeker.max_count {
+                    return;
+                }
+            } else {
+                self.merge_pair(looker, place, scratch);
+                return;
+            }
+        }
+    }
+
+    fn merge_pair(&mut self, from: usize, into: usize, scratch: &mut MergeScratch) {
+        let giver = scratch.candidates[from];
+        scratch.candidates[from].gone = true;
+        let taker = &mut scratch.candidates[into];
+        taker.count += giver.count;
+        let taker = *taker;
+        if taker.count == taker.max_count {
+            scratch.candidates[into].gone = true;
+            self.pools[taker.pool as usize].mergeable -= 1;
+        }
+        let clocks = |population: &Population, one: &Candidate| {
+            let pool = &population.pools[one.pool as usize];
+            (pool.age_now(one.row as usize, population.ticks), pool.rows.pickup[one.row as usize])
+        };
+        let (age, pickup) = merged_clocks(clocks(self, &giver), clocks(self, &taker));
+        let pool = &mut self.pools[taker.pool as usize];
+        pool.set_age(taker.row as usize, age, self.ticks);
+        pool.rows.pickup[taker.row as usize] = pickup;
+        pool.rows.count[taker.row as usize][0] = taker.count;
+        pool.next_due = pool
+            .next_due
+            .min(self.ticks + u64::from((DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned()));
+        let pool = &mut self.pools[giver.pool as usize];
+        if pool.mark_gone(giver.row as usize) {
+            scratch.thinned.push(giver.pool);
+        }
+        self.count -= 1;
+        self.ledger.merged += 1;
+        self.events.merged.push((self.id(giver.number), self.id(taker.number)));
+    }
+}
+
+fn bounds_at(position: [f64; 3]) -> Bounds {
+    crate::body::Body::new(position, [0.0; 3]).bounds()
+}
+
+impl MergeScratch {
+    fn bucket(&self, kind: u32, [x, z]: [i32; 2]) -> usize {
+        let column = u64::from(x.cast_unsigned()) << 32 | u64::from(z.cast_unsigned());
+        split_mix(column ^ u64::from(kind).rotate_left(20)) as usize & (self.heads.len() - 1)
+    }
+
+    fn fill_buckets(&mut self) {
+        self.heads.clear();
+        self.heads.resize((self.candidates.len() * 2).next_power_of_two(), (NONE, u8::MAX));
+        self.next.clear();
+        self.next.resize(self.candidates.len(), NONE);
+        // From the last on, so that each list ascends.
+        for place in (0..self.candidates.len()).rev() {
+            let candidate = self.candidates[place];
+            if candidate.gone {
+                continue;
+            }
+            let bucket = self.bucket(candidate.kind, candidate.cell);
+            let (head, least) = &mut self.heads[bucket];
+            self.next[place] = *head;
+            *head = place as u32;
+            *least = (*least).min(candidate.count);
+        }
+    }
+
+    /// The next candidate of the list that is not gone; those between are taken out of it.
+    fn next_alive(&mut self, place: usize) -> u32 {
+        let mut next = self.next[place];
+        while next != NONE && self.candidates[next as usize].gone {
+            next = self.next[next as usize];
+        }
+        self.next[place] = next;
+        next
+    }
+}

@@ -1,0 +1,81 @@
+//! The step of all pools, spread over the threads of the pool that it is called in.
+//!
+//! Bodies do not see each other while they move, so rows may be cut into runs anywhere: no result depends on where, or
+//! on which thread takes which.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::exact::Scratch;
+use crate::kernel::dispatch::Path;
+use crate::kernel::rows::RowsMut;
+use crate::kernel::{Context, Tally, step_rows};
+use crate::material::Materials;
+use crate::pool::Pool;
+use crate::rules::{Moment, Rules, VOID_DEPTH};
+use crate::terrain::Surroundings;
+use crate::world_terrain::{TiledTerrain, WorldTerrain};
+use voxtick_worlds::World;
+
+/// Rows that one thread takes at a time: enough that sharing out the work costs nothing beside it.
+const RUN: usize = 1_024;
+
+/// What all pools share for one tick.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shared<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) materials: &'a Materials,
+    pub(crate) rules: &'a Rules,
+    pub(crate) moment: Moment,
+    pub(crate) path: Path,
+    /// One for each thread, and one for a caller outside of any pool.
+    pub(crate) scratch: &'a [Mutex<Scratch>],
+}
+
+/// Steps the awake rows of all pools.
+pub(crate) fn step_pools(pools: &mut [Pool], shared: Shared<'_>) -> Tally {
+    pools
+        .par_iter_mut()
+        .filter(|pool| pool.awake > 0)
+        .map(|pool| step_pool(pool, shared))
+        .reduce(Tally::default, Tally::and)
+}
+
+fn step_pool(pool: &mut Pool, shared: Shared<'_>) -> Tally {
+    let covered = pool
+        .reach
+        .take()
+        .is_some_and(|(low, high)| pool.tile.cover(low, high, pool.chunk, shared.world, shared.materials));
+    if pool.stale && !covered {
+        pool.tile.rebuild(pool.chunk, shared.world, shared.materials);
+    }
+    pool.stale = false;
+    let world = WorldTerrain::around(shared.world, shared.materials, pool.chunk);
+    let terrain = TiledTerrain { tile: &pool.tile, world };
+    let context = Context {
+        tile: &pool.tile,
+        ground: Surroundings { terrain: &terrain, materials: shared.materials },
+        rules: shared.rules,
+        moment: shared.moment,
+        lost_below: f64::from(shared.world.dimension().min_y() - VOID_DEPTH),
+        path: shared.path,
+    };
+    let mut tally = step_run(RowsMut::first(&mut pool.rows, pool.awake), &context, shared.scratch);
+    pool.reach = tally.reach.take();
+    pool.pending = tally.pending;
+    tally
+}
+
+fn step_run(rows: RowsMut<'_>, context: &Context<'_, TiledTerrain<'_>>, scratch: &[Mutex<Scratch>]) -> Tally {
+    if rows.len() > RUN {
+        let middle = (rows.len() / 2).next_multiple_of(RUN).min(rows.len());
+        let (left, right) = rows.split_at(middle);
+        let (left, right) =
+            rayon::join(|| step_run(left, context, scratch), || step_run(right, context, scratch));
+        return left.and(right);
+    }
+    let place = rayon::current_thread_index().map_or(0, |index| index + 1) % scratch.len();
+    let mut scratch = scratch[place].lock().unwrap_or_else(PoisonError::into_inner);
+    step_rows(rows, context, &mut scratch)
+}

@@ -1,0 +1,359 @@
+//! All bodies of a world: who they are, where their rows stand, and the tick that takes them on.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use rustc_hash::FxHashMap;
+
+use crate::body::{Body, Flags, floor};
+use crate::columns::{Columns, NEVER_PICK_UP, Row};
+use crate::events::Events;
+use crate::exact::{Scratch, is_sane};
+use crate::kernel::dispatch::Path;
+use crate::material::Materials;
+use crate::merge::MergeScratch;
+use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
+use crate::rules::Rules;
+use voxtick_worlds::{BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
+
+/// A body, for as long as it exists; afterwards the name of nothing.
+///
+/// The order is by number: the canonical order in which bodies are worked through wherever order matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyId {
+    /// Its number; numbers of bodies that are gone are used again.
+    pub number: u32,
+    /// How often the number was used before (modulo 2^20).
+    pub generation: u32,
+}
+
+/// A body to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spawn {
+    /// Middle of the lower face of its box.
+    pub position: [f64; 3],
+    /// Blocks a tick.
+    pub velocity: [f64; 3],
+    /// What it is.
+    pub stack: ItemStack,
+    /// Ticks until it may be picked up; `None` for never. The game gives 10 to drops and 40 to what a player throws.
+    pub pickup_delay: Option<u16>,
+    /// Its age in ticks; it vanishes at 6,000. `None` for one that never does.
+    pub age: Option<i16>,
+}
+
+impl Spawn {
+    /// A stack at rest at a place, with the game's delay for drops.
+    #[must_use]
+    pub const fn at(position: [f64; 3], stack: ItemStack) -> Spawn {
+        Spawn { position, velocity: [0.0; 3], stack, pickup_delay: Some(10), age: Some(0) }
+    }
+}
+
+/// What is known of one body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BodyView {
+    /// Its motion; that of a sleeper is worked out.
+    pub body: Body,
+    /// What it is.
+    pub stack: ItemStack,
+    /// Ticks until it may be picked up; `None` for never.
+    pub pickup_delay: Option<u16>,
+    /// Its age in ticks; `None` for one that never vanishes.
+    pub age: Option<i32>,
+    /// True where it costs nothing because it only repeats itself.
+    pub sleeps: bool,
+}
+
+/// How a [`Population`] works. What changes results says so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// What differs between versions of the game. Changes results.
+    pub rules: Rules,
+    /// Leave bodies alone that only repeat themselves. Defaults to true.
+    pub sleeping: bool,
+    /// Merge like stacks that lie together. Defaults to true; changes results.
+    pub merging: bool,
+    /// The instruction set to use. Defaults to the fastest that the machine has.
+    pub path: Path,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { rules: Rules::default(), sleeping: true, merging: true, path: Path::fastest() }
+    }
+}
+
+/// All bodies of one world.
+///
+/// Rows live in pools, one for each chunk that has bodies. Cost of a tick: O(awake bodies) + O(changes near sleepers).
+#[derive(Debug)]
+pub struct Population {
+    pub(crate) settings: Settings,
+    pub(crate) materials: Materials,
+    pub(crate) pools: Vec<Pool>,
+    pub(crate) pool_of_chunk: FxHashMap<ChunkPos, u32>,
+    /// The same in the canonical order.
+    pub(crate) ordered: BTreeMap<ChunkPos, u32>,
+    pub(crate) places: Places,
+    pub(crate) count: usize,
+    /// Ticks run so far.
+    pub(crate) ticks: u64,
+    pub(crate) cursor: ChangeCursor,
+    pub(crate) events: Events,
+    /// What has come and gone since the ledger was last told.
+    pub(crate) ledger: Ledger,
+    pub(crate) scratch: Vec<Mutex<Scratch>>,
+    pub(crate) movers: Vec<u32>,
+    pub(crate) merging: MergeScratch,
+}
+
+/// Why bodies were not made.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// There is no room; the bodies before the first that found none have been made.
+    #[error(
+        "body {index} of the batch finds no room: {limit}; remove bodies or spread them over more chunks"
+    )]
+    Full {
+        /// Place in the batch.
+        index: usize,
+        /// Which limit was met.
+        limit: &'static str,
+    },
+}
+
+impl Population {
+    /// Bytes that one body takes: its row and its place. Room that columns keep for growth comes on top.
+    pub const BODY_BYTES: usize = Columns::ROW_BYTES + Places::BYTES;
+
+    /// No bodies, in a world of these states.
+    #[must_use]
+    pub fn new(states: &BlockStates, settings: Settings) -> Population {
+        Population {
+            settings,
+            materials: Materials::of_states(states),
+            pools: Vec::new(),
+            pool_of_chunk: FxHashMap::default(),
+            ordered: BTreeMap::new(),
+            places: Places::default(),
+            count: 0,
+            ticks: 0,
+            cursor: ChangeCursor::default(),
+            events: Events::default(),
+            ledger: Ledger::default(),
+            scratch: vec![Mutex::default()],
+            movers: Vec::new(),
+            merging: MergeScratch::default(),
+        }
+    }
+
+    /// How many bodies there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many of them are awake.
+    #[must_use]
+    pub fn awake_count(&self) -> usize {
+        self.pools.iter().map(|pool| pool.awake).sum()
+    }
+
+    /// Ticks run so far.
+    #[must_use]
+    pub const fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// What happened in the last tick.
+    #[must_use]
+    pub const fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// The table of materials, made from the world's states.
+    #[must_use]
+    pub const fn materials(&self) -> &Materials {
+        &self.materials
+    }
+
+    /// Makes bodies, in the order given, and writes their names to `made`.
+    ///
+    /// Values that no body can have (not a number, far out of the world, far too fast) make a body that is quarantined:
+    /// it exists and is never moved.
+    ///
+    /// # Errors
+    /// [`SpawnError::Full`] where a pool or the table of names is full.
+    pub fn spawn_into(&mut self, spawns: &[Spawn], made: &mut Vec<BodyId>) -> Result<(), SpawnError> {
+        for (index, spawn) in spawns.iter().enumerate() {
+            let full = |limit| SpawnError::Full { index, limit };
+            let chunk = chunk_of(spawn.position);
+            let pool = self.pool_at(chunk).ok_or(full("1,048,575 chunks with bodies"))?;
+            if self.pools[pool as usize].rows.len() >= ROW_LIMIT {
+                return Err(full("16,777,216 bodies in one chunk"));
+            }
+            let (number, generation) = self.places.take().ok_or(full("4,294,967,295 bodies"))?;
+            let mut body = Body::new(spawn.position, spawn.velocity);
+            body.flags =
+                Flags::default().with_phase_offset(number).set(Flags::NEVER_DESPAWN, spawn.age.is_none());
+            if !is_sane(&body) {
+                body.flags = body.flags.with(Flags::QUARANTINED);
+                self.events.quarantined.push(BodyId { number, generation });
+            }
+            let age = spawn.age.unwrap_or(0);
+            let pickup = spawn.pickup_delay.map_or(NEVER_PICK_UP, |delay| {
+                (i32::from(delay) + i32::from(age)).clamp(-32_767, 32_767) as i16
+            });
+            let born = (self.ticks as u32).wrapping_sub(i32::from(age).cast_unsigned());
+            let row = Row { body, stack: spawn.stack, pickup, born, number };
+            self.add_row(&row, pool);
+            self.count += 1;
+            self.ledger.created += 1;
+            made.push(BodyId { number, generation });
+        }
+        Ok(())
+    }
+
+    /// Makes bodies and returns their names; see [`Population::spawn_into`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn spawn(&mut self, spawns: &[Spawn]) -> Result<Vec<BodyId>, SpawnError> {
+        let mut made = Vec::with_capacity(spawns.len());
+        self.spawn_into(spawns, &mut made)?;
+        Ok(made)
+    }
+
+    /// Takes bodies out; they count as delivered. Returns how many there were: names of nothing are passed over.
+    pub fn remove(&mut self, bodies: &[BodyId]) -> usize {
+        let mut removed = 0;
+        for &id in bodies {
+            if self.take(id).is_some() {
+                self.ledger.delivered += 1;
+                removed += 1;
+            }
+        }
+        removed
+    }
+
+    /// What is known of a body.
+    #[must_use]
+    pub fn view(&self, id: BodyId) -> Option<BodyView> {
+        let (pool, row) = self.find(id)?;
+        Some(self.view_row(&self.pools[pool], row))
+    }
+
+    /// All bodies with what is known of each, in ascending order of number.
+    pub fn iter(&self) -> impl Iterator<Item = (BodyId, BodyView)> + '_ {
+        (0..self.places.bound()).filter_map(|number| {
+            let (pool, row) = self.places.find(number)?;
+            let id = BodyId { number, generation: self.places.generation(number) };
+            Some((id, self.view_row(&self.pools[pool], row)))
+        })
+    }
+
+    /// Adds to the velocities of bodies, and wakes them. Returns how many there were.
+    pub fn push(&mut self, pushes: &[(BodyId, [f64; 3])]) -> usize {
+        self.change_velocities(pushes, |old, push| std::array::from_fn(|axis| old[axis] + push[axis]))
+    }
+
+    /// Sets the velocities of bodies, and wakes them. Returns how many there were.
+    pub fn throw(&mut self, throws: &[(BodyId, [f64; 3])]) -> usize {
+        self.change_velocities(throws, |_, throw| throw)
+    }
+
+    fn change_velocities(
+        &mut self,
+        changes: &[(BodyId, [f64; 3])],
+        change: impl Fn([f64; 3], [f64; 3]) -> [f64; 3],
+    ) -> usize {
+        let mut changed = 0;
+        for &(id, by) in changes {
+            let Some((pool, row)) = self.find(id) else { continue };
+            self.pools[pool].wake(row, pool as u32, &mut self.places, self.ticks);
+            let Some((pool, row)) = self.find(id) else { continue };
+            let rows = &mut self.pools[pool].rows;
+            let mut body = rows.body(row);
+            body.velocity = change(body.velocity, by);
+            body.flags = body.flags.without(Flags::CLEAR).without(Flags::QUARANTINED);
+            rows.set_body(row, &body);
+            changed += 1;
+        }
+        changed
+    }
+
+    /// Enters what has come and gone since the last call in `ledger`.
+    pub fn settle_ledger(&mut self, ledger: &mut Ledger) {
+        let news = std::mem::take(&mut self.ledger);
+        ledger.created += news.created;
+        ledger.delivered += news.delivered;
+        ledger.spilled += news.spilled;
+        ledger.merged += news.merged;
+        ledger.despawned += news.despawned;
+    }
+
+    pub(crate) fn find(&self, id: BodyId) -> Option<(usize, usize)> {
+        (self.places.generation(id.number) == id.generation).then(|| self.places.find(id.number))?
+    }
+
+    pub(crate) fn id(&self, number: u32) -> BodyId {
+        BodyId { number, generation: self.places.generation(number) }
+    }
+
+    /// Takes a body out; whoever calls enters it in the ledger.
+    pub(crate) fn take(&mut self, id: BodyId) -> Option<Row> {
+        let (pool, row) = self.find(id)?;
+        let removed = self.pools[pool].remove(row, pool as u32, &mut self.places, self.ticks);
+        self.places.give_back(id.number);
+        self.count -= 1;
+        Some(removed)
+    }
+
+    pub(crate) fn add_row(&mut self, row: &Row, pool: u32) {
+        let to = &mut self.pools[pool as usize];
+        to.add(row, pool, &mut self.places);
+        if !row.body.flags.has(Flags::NEVER_DESPAWN) {
+            to.next_due = to.next_due.min(self.ticks + ticks_left(row.born, self.ticks));
+        }
+    }
+
+    /// The pool of a chunk; made if there is none.
+    pub(crate) fn pool_at(&mut self, chunk: ChunkPos) -> Option<u32> {
+        if let Some(&pool) = self.pool_of_chunk.get(&chunk) {
+            return Some(pool);
+        }
+        if self.pools.len() >= POOL_LIMIT {
+            return None;
+        }
+        let pool = self.pools.len() as u32;
+        self.pools.push(Pool::new(chunk));
+        self.pool_of_chunk.insert(chunk, pool);
+        self.ordered.insert(chunk, pool);
+        Some(pool)
+    }
+
+    fn view_row(&self, pool: &Pool, row: usize) -> BodyView {
+        let now = pool.row_now(row, self.ticks);
+        let age = (self.ticks as u32).wrapping_sub(now.born).cast_signed();
+        BodyView {
+            body: now.body,
+            stack: now.stack,
+            pickup_delay: (now.pickup != NEVER_PICK_UP)
+                .then(|| (i32::from(now.pickup) - age).clamp(0, i32::from(u16::MAX)) as u16),
+            age: (!now.body.flags.has(Flags::NEVER_DESPAWN)).then_some(age),
+            sleeps: pool.rows.flags[row].has(Flags::SLEEPS),
+        }
+    }
+}
+
+/// Ticks until a body born in `born` vanishes.
+pub(crate) fn ticks_left(born: u32, ticks: u64) -> u64 {
+    let age = (ticks as u32).wrapping_sub(born).cast_signed();
+    u64::from((crate::rules::DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned())
+}
+
+pub(crate) fn chunk_of(position: [f64; 3]) -> ChunkPos {
+    ChunkPos::new(floor(position[0]) >> 4, floor(position[2]) >> 4)
+}

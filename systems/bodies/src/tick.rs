@@ -1,0 +1,215 @@
+//! One tick of all bodies: look at what changed, move, deal with what came of it, age, merge.
+
+use std::sync::Mutex;
+
+use crate::body::{Flags, floor};
+use crate::kernel::Tally;
+use crate::parallel::{Shared, step_pools};
+use crate::population::{Population, chunk_of};
+use crate::rules::{DESPAWN_AGE, HALF_WIDTH, HEIGHT, Moment, VOID_DEPTH};
+use voxtick_worlds::{BlockPos, ChunkEvent, World};
+
+/// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
+const SLEEPER_REACH: f64 = HALF_WIDTH + 0.001;
+/// How far a sleeper would fall in its moving phase, and a little.
+const SLEEPER_FALL: f64 = 0.17;
+
+impl Population {
+    /// Runs one tick over `world`, in parallel on the rayon pool that it is called in, which has `threads` threads.
+    ///
+    /// The same for every number of threads. Reads the world's changes since the last call, so it must be called in
+    /// every tick of the world.
+    pub fn tick(&mut self, world: &World, seed: u64, threads: usize) -> Tally {
+        self.events.clear();
+        while self.scratch.len() <= threads {
+            self.scratch.push(Mutex::default());
+        }
+        self.follow_terrain(world);
+        let shared = Shared {
+            world,
+            materials: &self.materials,
+            rules: &self.settings.rules,
+            moment: Moment { tick: self.ticks, seed },
+            path: self.settings.path,
+            scratch: &self.scratch,
+        };
+        let tally = step_pools(&mut self.pools, shared);
+        self.ticks += 1;
+        self.settle(world);
+        if self.settings.merging {
+            self.merge();
+        }
+        self.despawn();
+        self.events.sort();
+        tally
+    }
+
+    /// Wakes what lies where the world has changed.
+    fn follow_terrain(&mut self, world: &World) {
+        let refreshed = self.materials.refresh(world.states());
+        let changes = world.changes(&mut self.cursor);
+        if changes.missed > 0 || refreshed {
+            for pool in 0..self.pools.len() {
+                self.disturb_pool(pool);
+            }
+            return;
+        }
+        for event in changes.chunks {
+            let (ChunkEvent::Loaded(chunk) | ChunkEvent::Unloaded(chunk)) = *event;
+            for (x, z) in NEIGHBOURS {
+                let pool = chunk.checked_offset(x, z).and_then(|near| self.pool_of_chunk.get(&near));
+                if let Some(&pool) = pool {
+                    self.disturb_pool(pool as usize);
+                }
+            }
+        }
+        for change in changes.blocks {
+            self.disturb_block(change.position);
+        }
+    }
+
+    fn disturb_pool(&mut self, pool: usize) {
+        let disturbed = &mut self.pools[pool];
+        disturbed.tile.forget();
+        disturbed.forget_clear();
+        disturbed.wake_all(pool as u32, &mut self.places, self.ticks);
+        let rows = &disturbed.rows;
+        let heights = rows.y[..disturbed.awake].iter().map(|&y| floor(y));
+        disturbed.reach = heights.fold(None, |reach: Option<(i32, i32)>, y| {
+            let (low, high) = reach.unwrap_or((y, y));
+            Some((low.min(y - 2), high.max(y + 8)))
+        });
+    }
+
+    fn disturb_block(&mut self, at: BlockPos) {
+        for (x, z) in NEIGHBOURS {
+            // A pool sees one column beyond its chunk, and what is held at its edge could meet some more.
+            let Some(beside) = at.checked_offset(x * REACH, 0, z * REACH) else { continue };
+            if (x, z) != (0, 0) && beside.chunk() == at.chunk() {
+                continue;
+            }
+            let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) else { continue };
+            let disturbed = &mut self.pools[pool as usize];
+            disturbed.forget_clear();
+            disturbed.stale = true;
+            disturbed.thaw(pool, &mut self.places, self.ticks);
+        }
+        self.movers.clear();
+        for (x, z) in NEIGHBOURS {
+            let Some(beside) = at.checked_offset(x, 0, z) else { continue };
+            let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) else { continue };
+            let pool = &self.pools[pool as usize];
+            let movers = &mut self.movers;
+            pool.sleepers(beside.column(), &self.places, |number, row| {
+                let reaches = |along: f64, cell: i32| {
+                    floor(along - SLEEPER_REACH) <= cell && cell <= floor(along + SLEEPER_REACH)
+                };
+                let y = pool.rows.y[row];
+                let low = floor(y - SLEEPER_FALL) - 1;
+                if reaches(pool.rows.x[row], at.x)
+                    && reaches(pool.rows.z[row], at.z)
+                    && (low..=floor(y + HEIGHT)).contains(&at.y)
+                {
+                    movers.push(number);
+                }
+            });
+        }
+        for &number in &self.movers {
+            if let Some((pool, row)) = self.places.find(number) {
+                self.pools[pool].wake(row, pool as u32, &mut self.places, self.ticks);
+            }
+        }
+    }
+
+    /// Deals with the rows that the step has marked: those that left their pool, landed, rest, or were refused.
+    fn settle(&mut self, world: &World) {
+        let lost_below = f64::from(world.dimension().min_y() - VOID_DEPTH);
+        for pool in 0..self.pools.len() {
+            if self.pools[pool].pending == 0 {
+                continue;
+            }
+            self.pools[pool].pending = 0;
+            self.movers.clear();
+            let marked = |flags: &Flags| flags.0 & Flags::PENDING.0 != 0;
+            let flags = &self.pools[pool].rows.flags[..self.pools[pool].awake];
+            let rows = flags.iter().enumerate().filter(|(_, flags)| marked(flags));
+            self.movers.extend(rows.map(|(row, _)| row as u32));
+            // From the last row down: what takes the place of a row has been looked at.
+            while let Some(row) = self.movers.pop() {
+                let flags = self.pools[pool].rows.flags[row as usize];
+                self.settle_row(pool, row as usize, flags, lost_below);
+            }
+        }
+    }
+
+    fn settle_row(&mut self, pool: usize, row: usize, flags: Flags, lost_below: f64) {
+        let number = self.pools[pool].rows.number[row];
+        let id = self.id(number);
+        self.pools[pool].rows.flags[row] = flags.without(Flags::PENDING);
+        if flags.has(Flags::LANDED) {
+            self.events.landed.push(id);
+        }
+        if flags.has(Flags::REFUSED) {
+            self.events.quarantined.push(id);
+            self.pools[pool].set_aside(row, pool as u32, &mut self.places);
+        } else if flags.has(Flags::LEFT) {
+            let body = self.pools[pool].rows.body(row);
+            if body.position[1] < lost_below {
+                self.take(id);
+                self.ledger.despawned += 1;
+                self.events.despawned.push(id);
+                return;
+            }
+            let chunk = chunk_of(body.position);
+            let Some(to) = self.pool_at(chunk).filter(|&to| to as usize != pool) else { return };
+            let mut moving = self.pools[pool].remove(row, pool as u32, &mut self.places, self.ticks);
+            moving.body.flags = moving.body.flags.without(Flags::PENDING);
+            self.add_row(&moving, to);
+        } else if flags.has(Flags::RESTS) && self.settings.sleeping {
+            let pool_number = pool as u32;
+            if flags.has(Flags::UNLOADED) {
+                self.pools[pool].freeze(row, pool_number, &mut self.places, self.ticks);
+            } else {
+                self.pools[pool].put_to_sleep(row, pool_number, &mut self.places, self.ticks);
+            }
+        }
+    }
+
+    /// Removes what has reached the age of 6,000 ticks.
+    fn despawn(&mut self) {
+        let ticks = self.ticks;
+        for pool in 0..self.pools.len() {
+            if self.pools[pool].next_due > ticks {
+                continue;
+            }
+            let mut next_due = u64::MAX;
+            self.movers.clear();
+            let rows = &self.pools[pool].rows;
+            for row in 0..rows.len() {
+                if rows.flags[row].has(Flags::NEVER_DESPAWN) {
+                    continue;
+                }
+                let age = self.pools[pool].age_now(row, ticks);
+                match u64::from((DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned()) {
+                    0 => self.movers.push(rows.number[row]),
+                    left => next_due = next_due.min(ticks + left),
+                }
+            }
+            self.pools[pool].next_due = next_due;
+            for place in 0..self.movers.len() {
+                let id = self.id(self.movers[place]);
+                if self.take(id).is_some() {
+                    self.ledger.despawned += 1;
+                    self.events.despawned.push(id);
+                }
+            }
+        }
+    }
+}
+
+/// How many columns away from a change a body that is held may be for the change to matter to it.
+const REACH: i32 = 4;
+
+/// The chunk or column itself and the eight around it.
+const NEIGHBOURS: [(i32, i32); 9] =
+    [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];

@@ -1,0 +1,223 @@
+//! One bit a cell: the masks that all kernels of this crate work on, and their way from and to stored nibbles.
+//!
+//! A level of 4 bits is kept as four **planes**, one mask for each bit of the level. Kernels never look at a single
+//! nibble: they add to planes by words of 64 cells and pack them once at the end.
+
+use voxtick_worlds::{CellMask, LightLevels, NIBBLE_BYTES};
+
+use crate::simd::for_every_width;
+
+/// No cell.
+pub(crate) static NO_CELL: CellMask = [0; 64];
+/// Every cell.
+pub(crate) static EVERY_CELL: CellMask = [u64::MAX; 64];
+
+/// The cells of a word with `x` = 0, and those with `x` = 15.
+pub(crate) const WEST_CELLS: u64 = 0x0001_0001_0001_0001;
+pub(crate) const EAST_CELLS: u64 = 0x8000_8000_8000_8000;
+
+/// One layer of a section: four words of four rows along `x`.
+pub(crate) type Layer = [u64; 4];
+
+/// The layer at height `y`.
+#[inline(always)]
+pub(crate) fn layer(mask: &CellMask, y: usize) -> Layer {
+    [mask[y * 4], mask[y * 4 + 1], mask[y * 4 + 2], mask[y * 4 + 3]]
+}
+
+/// Writes the layer at height `y`.
+#[inline(always)]
+pub(crate) fn set_layer(mask: &mut CellMask, y: usize, layer: Layer) {
+    mask[y * 4..y * 4 + 4].copy_from_slice(&layer);
+}
+
+/// A layer made word by word.
+#[inline(always)]
+pub(crate) fn each(word: impl Fn(usize) -> u64) -> Layer {
+    [word(0), word(1), word(2), word(3)]
+}
+
+/// True where the layer holds a cell.
+#[inline(always)]
+pub(crate) fn any(layer: Layer) -> bool {
+    layer[0] | layer[1] | layer[2] | layer[3] != 0
+}
+
+/// True where the mask holds `cell`.
+#[inline(always)]
+pub(crate) fn has(mask: &CellMask, cell: usize) -> bool {
+    mask[cell / 64] >> (cell % 64) & 1 != 0
+}
+
+/// The numbers of the set bits, ascending.
+#[inline(always)]
+pub(crate) fn bits(set: u16) -> impl Iterator<Item = usize> {
+    let mut rest = set;
+    std::iter::from_fn(move || {
+        let bit = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+        rest &= rest - 1;
+        Some(bit)
+    })
+}
+
+/// The cells of a mask, ascending.
+pub(crate) fn cells(mask: &CellMask) -> impl Iterator<Item = usize> + '_ {
+    mask.iter().enumerate().flat_map(|(word, &bits)| {
+        let mut bits = bits;
+        std::iter::from_fn(move || {
+            let bit = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+            bits &= bits - 1;
+            Some(word * 64 + bit)
+        })
+    })
+}
+
+/// Levels as bits: plane `j` holds the cells whose level has bit `j`.
+pub(crate) type Planes = [CellMask; 4];
+
+/// Adds the cells of `fresh` at `level`; they must not have had a level before.
+#[inline(always)]
+pub(crate) fn add_level(planes: &mut Planes, level: u8, fresh: &CellMask) {
+    for (bit, plane) in planes.iter_mut().enumerate() {
+        if level >> bit & 1 != 0 {
+            for (word, &cells) in plane.iter_mut().zip(fresh) {
+                *word |= cells;
+            }
+        }
+    }
+}
+
+/// The one level that all cells have, if there is one.
+#[inline(always)]
+pub(crate) fn uniform_level(planes: &Planes) -> Option<u8> {
+    let mut level = 0;
+    for (bit, plane) in planes.iter().enumerate() {
+        let first = plane[0];
+        if first.wrapping_add(1) > 1 || plane.iter().any(|&word| word != first) {
+            return None;
+        }
+        level |= ((first & 1) as u8) << bit;
+    }
+    Some(level)
+}
+
+/// Packs planes into nibbles.
+#[inline(always)]
+pub(crate) fn pack(planes: &Planes, nibbles: &mut [u8; NIBBLE_BYTES]) {
+    for y in 0..16 {
+        pack_layer(&layers(planes, y), y, nibbles);
+    }
+}
+
+/// Packs one layer of planes into the nibbles of that layer.
+#[inline(always)]
+pub(crate) fn pack_layer(planes: &[Layer; 4], y: usize, nibbles: &mut [u8; NIBBLE_BYTES]) {
+    for (word, bytes) in nibbles[y * 128..y * 128 + 128].chunks_exact_mut(32).enumerate() {
+        let [a, b, c, d] = [planes[0][word], planes[1][word], planes[2][word], planes[3][word]];
+        let row = |mask: u64, row: usize| mask >> (16 * row) & 0xFFFF;
+        let packed = each(|at| pack_row(row(a, at) | row(b, at) << 16 | row(c, at) << 32 | row(d, at) << 48));
+        for (bytes, packed) in bytes.chunks_exact_mut(8).zip(packed) {
+            bytes.copy_from_slice(&packed.to_le_bytes());
+        }
+    }
+}
+
+/// Reads one layer of nibbles into the same layer of the planes.
+#[inline(always)]
+pub(crate) fn unpack_layer(nibbles: &[u8; NIBBLE_BYTES], y: usize, planes: &mut Planes) {
+    let (rows, _) = nibbles[y * 128..y * 128 + 128].as_chunks::<8>();
+    let (words, _) = rows.as_chunks::<4>();
+    for (word, rows) in (y * 4..).zip(words) {
+        let rows = each(|at| unpack_row(u64::from_le_bytes(rows[at])));
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            let piece = |row: usize| (rows[row] >> (16 * bit) & 0xFFFF) << (16 * row);
+            plane[word] = piece(0) | piece(1) | piece(2) | piece(3);
+        }
+    }
+}
+
+/// The same layer of all four planes.
+#[inline(always)]
+pub(crate) fn layers(planes: &Planes, y: usize) -> [Layer; 4] {
+    [layer(&planes[0], y), layer(&planes[1], y), layer(&planes[2], y), layer(&planes[3], y)]
+}
+
+for_every_width! {
+    /// Writes the form in which chunks keep these levels.
+    pub(crate) fn store_at(planes: &Planes, levels: &mut LightLevels) = store
+}
+
+#[inline(always)]
+fn store(planes: &Planes, levels: &mut LightLevels) {
+    *levels = match uniform_level(planes) {
+        Some(level) => LightLevels::Uniform(level),
+        None => {
+            let mut nibbles = [0; NIBBLE_BYTES];
+            pack(planes, &mut nibbles);
+            LightLevels::Nibbles(std::sync::Arc::new(nibbles))
+        }
+    };
+}
+
+/// Exchanges two groups of bits that lie `shift` apart; `low` marks the lower group.
+#[inline(always)]
+const fn exchange(value: u64, shift: u32, low: u64) -> u64 {
+    let differ = (value >> shift ^ value) & low;
+    value ^ differ ^ differ << shift
+}
+
+/// Turns four planes of one row (16 bits each, plane 0 lowest) into 16 nibbles: a transposition of a 4 x 16 matrix of
+/// bits. The index of a bit is rotated by two places, which four exchanges of index bits do.
+#[inline(always)]
+const fn pack_row(row: u64) -> u64 {
+    let row = exchange(row, 3, 0x0A0A_0A0A_0A0A_0A0A);
+    let row = exchange(row, 6, 0x00CC_00CC_00CC_00CC);
+    let row = exchange(row, 15, 0x0000_AAAA_0000_AAAA);
+    exchange(row, 30, 0xCCCC_CCCC)
+}
+
+/// Undoes [`pack_row`].
+#[inline(always)]
+const fn unpack_row(row: u64) -> u64 {
+    let row = exchange(row, 30, 0xCCCC_CCCC);
+    let row = exchange(row, 15, 0x0000_AAAA_0000_AAAA);
+    let row = exchange(row, 6, 0x00CC_00CC_00CC_00CC);
+    exchange(row, 3, 0x0A0A_0A0A_0A0A_0A0A)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_puts_each_bit_of_each_plane_into_its_nibble() {
+        for plane in 0..4 {
+            for cell in 0..16 {
+                assert_eq!(pack_row(1 << (plane * 16 + cell)), 1 << (cell * 4 + plane), "{plane} {cell}");
+                assert_eq!(unpack_row(1 << (cell * 4 + plane)), 1 << (plane * 16 + cell), "{plane} {cell}");
+            }
+        }
+    }
+
+    #[test]
+    fn levels_survive_planes_and_nibbles() {
+        let mut planes = [NO_CELL; 4];
+        for level in 0..16_u8 {
+            let mut cells = NO_CELL;
+            for cell in (0..4096).filter(|cell| cell * 7 % 16 == usize::from(level)) {
+                cells[cell / 64] |= 1 << (cell % 64);
+            }
+            add_level(&mut planes, level, &cells);
+        }
+        let mut nibbles = [0; NIBBLE_BYTES];
+        pack(&planes, &mut nibbles);
+        for cell in 0..4096 {
+            assert_eq!(usize::from(nibbles[cell / 2] >> (cell % 2 * 4) & 15), cell * 7 % 16);
+        }
+        let mut back = [NO_CELL; 4];
+        (0..16).for_each(|y| unpack_layer(&nibbles, y, &mut back));
+        assert!(back == planes);
+        assert_eq!(uniform_level(&planes), None);
+        assert_eq!(uniform_level(&[EVERY_CELL, NO_CELL, EVERY_CELL, NO_CELL]), Some(5));
+    }
+}

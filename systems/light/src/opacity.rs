@@ -1,0 +1,303 @@
+//! What a section lets through, as masks: derived once from the section's blocks and shared by both channels.
+
+use voxtick_worlds::{BlockStates, CellMask, Direction, SECTION_CELLS, Section, StateId};
+
+use crate::edges::Edges;
+use crate::facts::{LightFacts, MAX_LEVEL};
+use crate::masks::{EVERY_CELL, NO_CELL};
+
+/// What one section lets through.
+///
+/// Sections of one kind of cell cost nothing. Any other is two masks, and short sorted lists of the cells that are
+/// rare: emitters, cells with shaped faces, cells that dim light by more than one level a step.
+#[derive(Debug, Clone)]
+pub(crate) enum Opacity {
+    /// Every cell is like air.
+    Clear,
+    /// Light enters every cell but dims on its way down, as in water.
+    Dim,
+    /// No light enters any cell, and none comes out.
+    Opaque,
+    /// All else.
+    Mixed(Box<MixedOpacity>),
+}
+
+/// The masks and lists of a section of more than one kind of cell.
+#[derive(Debug, Clone)]
+pub(crate) struct MixedOpacity {
+    /// Cells that light enters at a cost of 1.
+    pub(crate) open: CellMask,
+    /// Cells that sky light falls through undimmed.
+    pub(crate) clear: CellMask,
+    /// Cells that light enters at a cost of 2 to 14, with the cost. No state of the game up to 26.1 has such a cost.
+    pub(crate) slow: Vec<(u16, u8)>,
+    /// Cells that give off light, with the level.
+    pub(crate) emitters: Vec<(u16, u8)>,
+    /// Cells with faces that stop light, with the face masks.
+    pub(crate) shaped: Vec<(u16, [u8; 6])>,
+    /// Edges between cells of this section that let no light pass.
+    pub(crate) edges: Option<Box<Edges>>,
+}
+
+impl Opacity {
+    /// Derives what `section` lets through.
+    pub(crate) fn of(section: &Section, states: &BlockStates) -> Opacity {
+        let facts: Vec<LightFacts> =
+            section.palette().iter().map(|&state| LightFacts::of(states, state)).collect();
+        if let Some(&first) = facts.first()
+            && facts.iter().all(|&other| other == first)
+            && let Some(uniform) = Opacity::uniform(first)
+        {
+            return uniform;
+        }
+        Opacity::Mixed(Box::new(MixedOpacity::of(section, &facts, states)))
+    }
+
+    /// A section of cells with the same facts, where it needs no masks.
+    const fn uniform(facts: LightFacts) -> Option<Opacity> {
+        if facts.emission > 0 || facts.is_shaped() {
+            return None;
+        }
+        match facts.dampening {
+            0 => Some(Opacity::Clear),
+            1 => Some(Opacity::Dim),
+            MAX_LEVEL.. => Some(Opacity::Opaque),
+            _ => None,
+        }
+    }
+
+    /// Cells that light enters at a cost of 1.
+    #[inline]
+    pub(crate) fn open(&self) -> &CellMask {
+        match self {
+            Opacity::Clear | Opacity::Dim => &EVERY_CELL,
+            Opacity::Opaque => &NO_CELL,
+            Opacity::Mixed(mixed) => &mixed.open,
+        }
+    }
+
+    /// Cells that sky light falls through undimmed.
+    #[inline]
+    pub(crate) fn clear(&self) -> &CellMask {
+        match self {
+            Opacity::Clear => &EVERY_CELL,
+            Opacity::Dim | Opacity::Opaque => &NO_CELL,
+            Opacity::Mixed(mixed) => &mixed.clear,
+        }
+    }
+
+    /// Masks and lists, where the section has them.
+    #[inline]
+    pub(crate) fn mixed(&self) -> Option<&MixedOpacity> {
+        match self {
+            Opacity::Mixed(mixed) => Some(mixed),
+            _ => None,
+        }
+    }
+
+    /// Cells with faces that stop light, with the face masks, ascending.
+    #[inline]
+    pub(crate) fn shaped(&self) -> &[(u16, [u8; 6])] {
+        self.mixed().map_or(&[], |mixed| &mixed.shaped)
+    }
+
+    /// The faces of `cell`; all empty where it is not shaped.
+    pub(crate) fn faces(&self, cell: usize) -> [u8; 6] {
+        find(self.shaped(), cell).unwrap_or([0; 6])
+    }
+
+    /// Gives `cell` the facts of another state.
+    pub(crate) fn set(&mut self, cell: usize, facts: LightFacts, states: &BlockStates) {
+        if let Opacity::Mixed(mixed) = self {
+            return mixed.set(cell, facts, states);
+        }
+        let before = LightFacts {
+            emission: 0,
+            dampening: match self {
+                Opacity::Clear => 0,
+                Opacity::Dim => 1,
+                _ => MAX_LEVEL,
+            },
+            faces: [0; 6],
+        };
+        if before == facts {
+            return;
+        }
+        let mut mixed = MixedOpacity {
+            open: *self.open(),
+            clear: *self.clear(),
+            slow: Vec::new(),
+            emitters: Vec::new(),
+            shaped: Vec::new(),
+            edges: None,
+        };
+        mixed.set(cell, facts, states);
+        *self = Opacity::Mixed(Box::new(mixed));
+    }
+
+    /// Bytes on the heap, allocator overhead aside.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.mixed().map_or(0, |mixed| {
+            size_of::<MixedOpacity>()
+                + (mixed.slow.capacity() + mixed.emitters.capacity()) * size_of::<(u16, u8)>()
+                + mixed.shaped.capacity() * size_of::<(u16, [u8; 6])>()
+                + mixed.edges.as_ref().map_or(0, |_| size_of::<Edges>())
+        })
+    }
+}
+
+/// What the masks have to know of a palette entry, each in 16 bits of its own: one bit for each cell of a row.
+const OPEN: u64 = 1;
+const CLEAR: u64 = 1 << 16;
+const RARE: u64 = 1 << 32;
+
+impl MixedOpacity {
+    fn of(section: &Section, facts: &[LightFacts], states: &BlockStates) -> MixedOpacity {
+        let flags: Vec<u64> = facts
+            .iter()
+            .map(|facts| {
+                let open = if facts.step() == 1 { OPEN } else { 0 };
+                let clear = if facts.passes_sky() { CLEAR } else { 0 };
+                let slow = facts.step() > 1 && !facts.is_opaque();
+                let rare = if slow || facts.emission > 0 || facts.is_shaped() { RARE } else { 0 };
+                open | clear | rare
+            })
+            .collect();
+        let mut rare = NO_CELL;
+        let mut mixed = MixedOpacity {
+            open: NO_CELL,
+            clear: NO_CELL,
+            slow: Vec::new(),
+            emitters: Vec::new(),
+            shaped: Vec::new(),
+            edges: None,
+        };
+        crate::rows::for_each_row(section, &flags, |row, flags| {
+            let (word, shift) = (row / 4, row % 4 * 16);
+            mixed.open[word] |= (flags & 0xFFFF) << shift;
+            mixed.clear[word] |= (flags >> 16 & 0xFFFF) << shift;
+            rare[word] |= (flags >> 32 & 0xFFFF) << shift;
+        });
+        for cell in crate::masks::cells(&rare) {
+            let facts = facts[section.palette_index(cell)];
+            mixed.list(cell as u16, facts);
+        }
+        mixed.derive_edges(states);
+        mixed
+    }
+
+    /// Appends a cell to the lists it belongs to.
+    fn list(&mut self, cell: u16, facts: LightFacts) {
+        if facts.step() > 1 && !facts.is_opaque() {
+            self.slow.push((cell, facts.step()));
+        }
+        if facts.emission > 0 {
+            self.emitters.push((cell, facts.emission));
+        }
+        if facts.is_shaped() {
+            self.shaped.push((cell, facts.faces));
+        }
+    }
+
+    fn derive_edges(&mut self, states: &BlockStates) {
+        let mut edges = Edges::NONE;
+        for at in 0..self.shaped.len() {
+            let (cell, faces) = self.shaped[at];
+            self.close_edges(usize::from(cell), faces, states, &mut edges);
+        }
+        self.edges = (!edges.is_empty()).then(|| Box::new(edges));
+    }
+
+    /// Opens and closes the edges of `cell` to the cells of this section as its `faces` and theirs demand.
+    fn close_edges(&self, cell: usize, faces: [u8; 6], states: &BlockStates, edges: &mut Edges) {
+        for side in Direction::ALL {
+            let Some(beside) = beside_within(cell, side) else { continue };
+            let other = find(&self.shaped, beside).unwrap_or([0; 6]);
+            let closed = states.faces_cover(faces[side.index()], other[side.opposite().index()]);
+            edges.set(cell, side, closed);
+        }
+    }
+
+    fn set(&mut self, cell: usize, facts: LightFacts, states: &BlockStates) {
+        let (word, bit) = (cell / 64, 1_u64 << (cell % 64));
+        let put = |mask: &mut CellMask, on: bool| {
+            mask[word] = if on { mask[word] | bit } else { mask[word] & !bit };
+        };
+        put(&mut self.open, facts.step() == 1);
+        put(&mut self.clear, facts.passes_sky());
+        let slow = facts.step() > 1 && !facts.is_opaque();
+        relist(&mut self.slow, cell, slow.then_some(facts.step()));
+        relist(&mut self.emitters, cell, (facts.emission > 0).then_some(facts.emission));
+        let was_shaped = find(&self.shaped, cell).is_some();
+        if was_shaped || facts.is_shaped() {
+            relist(&mut self.shaped, cell, facts.is_shaped().then_some(facts.faces));
+            let mut edges = self.edges.take().unwrap_or_else(|| Box::new(Edges::NONE));
+            self.close_edges(cell, facts.faces, states, &mut edges);
+            self.edges = (!edges.is_empty()).then_some(edges);
+        }
+    }
+}
+
+/// The entry of `cell` in a list sorted by cell.
+pub(crate) fn find<T: Copy>(list: &[(u16, T)], cell: usize) -> Option<T> {
+    list.binary_search_by_key(&(cell as u16), |entry| entry.0).ok().map(|at| list[at].1)
+}
+
+fn relist<T>(list: &mut Vec<(u16, T)>, cell: usize, value: Option<T>) {
+    let cell = cell as u16;
+    match (list.binary_search_by_key(&cell, |entry| entry.0), value) {
+        (Ok(at), Some(value)) => list[at].1 = value,
+        (Ok(at), None) => {
+            list.remove(at);
+        }
+        (Err(at), Some(value)) => list.insert(at, (cell, value)),
+        (Err(_), None) => {}
+    }
+}
+
+/// The cell beside `cell` where it lies in the same section.
+pub(crate) const fn beside_within(cell: usize, side: Direction) -> Option<usize> {
+    match side {
+        Direction::Down if cell >= 256 => Some(cell - 256),
+        Direction::Up if cell < SECTION_CELLS - 256 => Some(cell + 256),
+        Direction::North if cell & 0xF0 != 0 => Some(cell - 16),
+        Direction::South if cell & 0xF0 != 0xF0 => Some(cell + 16),
+        Direction::West if cell & 0xF != 0 => Some(cell - 1),
+        Direction::East if cell & 0xF != 0xF => Some(cell + 1),
+        _ => None,
+    }
+}
+
+/// The facts of `state` in a section: a short cut for edits.
+pub(crate) fn facts_of(states: &BlockStates, state: StateId) -> LightFacts {
+    LightFacts::of(states, state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changing_cells_one_by_one_gives_what_deriving_does() {
+        let states = BlockStates::load();
+        let kinds = ["air", "stone", "oak_slab[type=bottom]", "water", "torch", "oak_stairs", "glowstone"]
+            .map(|text| states.parse(text).expect("known"));
+        let mut section = Section::uniform(StateId::AIR);
+        let mut kept = Opacity::of(&section, &states);
+        let mut random = 1_u64;
+        for _ in 0..6_000 {
+            random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            // Few cells, so that shaped ones meet.
+            let cell = (random >> 33) as usize & 0x333;
+            let state = kinds[(random >> 50) as usize % kinds.len()];
+            section.set(cell, state, &states);
+            kept.set(cell, facts_of(&states, state), &states);
+        }
+        let derived = Opacity::of(&section, &states);
+        let (Some(kept), Some(derived)) = (kept.mixed(), derived.mixed()) else { panic!("mixed sections") };
+        assert!(kept.open == derived.open && kept.clear == derived.clear);
+        assert_eq!((&kept.emitters, &kept.shaped), (&derived.emitters, &derived.shaped));
+        assert_eq!(kept.edges, derived.edges);
+        assert!(kept.edges.is_some() && !kept.emitters.is_empty());
+    }
+}

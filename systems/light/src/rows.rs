@@ -1,0 +1,129 @@
+//! From packed palette indices to bits: what is true of the palette entry of each cell, row by row.
+//!
+//! Unpacking 4,096 indices one by one costs more than lighting the section. Indices of up to 4 bits are looked up
+//! several at a time instead.
+
+use voxtick_worlds::{SECTION_CELLS, Section};
+
+/// One bit in each of three groups of 16.
+const LANES: u64 = 0x0001_0001_0001;
+const ROWS: usize = SECTION_CELLS / 16;
+
+/// Calls `row` for each of the 256 rows of 16 cells with three groups of 16 bits: bit `x` of group `g` is bit `16 * g`
+/// of the flags of the palette entry of cell `x`.
+///
+/// `flags` holds one entry for each of the palette's; only bits 0, 16 and 32 count.
+#[inline(always)]
+pub(crate) fn for_each_row(section: &Section, flags: &[u64], mut row: impl FnMut(usize, u64)) {
+    match section.packed_indices() {
+        None => (0..ROWS).for_each(|at| row(at, (flags[0] & LANES) * 0xFFFF)),
+        Some((1, words)) => one_bit(words, flags, row),
+        Some((2, words)) => looked_up::<2, 4, 256>(words, flags, row),
+        Some((3, words)) => looked_up::<3, 2, 64>(words, flags, row),
+        Some((4, words)) => looked_up::<4, 2, 256>(words, flags, row),
+        Some((bits, words)) => {
+            let (mask, per_word) = ((1 << bits) - 1, 64 / bits as usize);
+            let (mut at, mut bits_of_row) = (0, 0);
+            for &word in words {
+                let mut word = word;
+                for _ in 0..per_word.min(SECTION_CELLS - at) {
+                    bits_of_row |= flags[(word & mask) as usize] << (at % 16);
+                    word >>= bits;
+                    at += 1;
+                    if at % 16 == 0 {
+                        row(at / 16 - 1, bits_of_row);
+                        bits_of_row = 0;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two entries: the words are masks already.
+#[inline(always)]
+fn one_bit(words: &[u64], flags: &[u64], mut row: impl FnMut(usize, u64)) {
+    let entry = |at: usize| flags.get(at).copied().unwrap_or(0) & LANES;
+    let (always, differ) = (entry(0) * 0xFFFF, entry(0) ^ entry(1));
+    for (at, &word) in words.iter().enumerate() {
+        for part in 0..4 {
+            row(at * 4 + part, always ^ differ * (word >> (part * 16) & 0xFFFF));
+        }
+    }
+}
+
+/// `CELLS` indices of `BITS` bits at a time, by a table of all `ENTRIES` combinations.
+#[inline(always)]
+fn looked_up<const BITS: usize, const CELLS: usize, const ENTRIES: usize>(
+    words: &[u64],
+    flags: &[u64],
+    mut row: impl FnMut(usize, u64),
+) {
+    let entry = |at: usize| flags.get(at).copied().unwrap_or(0) & LANES;
+    let group = LANES * ((1 << CELLS) - 1);
+    let mut table = [0; ENTRIES];
+    table[0] = entry(0) * ((1 << CELLS) - 1);
+    for at in 1..ENTRIES {
+        // The first cell's flags, before those of the cells after it, which an earlier entry has.
+        table[at] = entry(at & ((1 << BITS) - 1)) | table[at >> BITS] << 1 & group;
+    }
+    let per_word = 64 / BITS;
+    let (mut word, mut skipped) = (0, 0);
+    for at in 0..ROWS {
+        // The 16 indices of the row, which may lie in two words.
+        let mut indices = words[word] >> (BITS * skipped);
+        let here = per_word - skipped;
+        if here < 16 {
+            indices |= words[word + 1] << (BITS * here);
+        }
+        let mut bits = 0;
+        for group in 0..16 / CELLS {
+            let index = indices >> (group * CELLS * BITS) & (ENTRIES as u64 - 1);
+            bits |= table[index as usize] << (group * CELLS);
+        }
+        row(at, bits);
+        skipped += 16;
+        if skipped >= per_word {
+            skipped -= per_word;
+            word += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use voxtick_worlds::StateId;
+
+    #[test]
+    fn every_width_of_index_gives_the_flags_of_each_cell() {
+        for entries in [1, 2, 3, 4, 5, 8, 9, 16, 17, 40, 300] {
+            let palette: Vec<StateId> = (0..entries).map(|at| StateId(at as u32)).collect();
+            let mut indices = [0_u16; SECTION_CELLS];
+            for (cell, index) in indices.iter_mut().enumerate() {
+                *index = (cell * 31 % entries) as u16;
+            }
+            let section = Section::from_palette(&palette, &indices).expect("valid");
+            let flags: Vec<u64> = section
+                .palette()
+                .iter()
+                .map(|state| {
+                    u64::from(state.0 & 1)
+                        | u64::from(state.0 >> 1 & 1) << 16
+                        | u64::from(state.0 >> 2 & 1) << 32
+                })
+                .collect();
+            let mut seen = 0;
+            for_each_row(&section, &flags, |row, bits| {
+                assert_eq!(row, seen, "{entries} entries");
+                seen += 1;
+                for x in 0..16 {
+                    let state = section.get(row * 16 + x).0;
+                    let found = bits >> x & 1 | (bits >> (16 + x) & 1) << 1 | (bits >> (32 + x) & 1) << 2;
+                    assert_eq!(found, u64::from(state & 7), "{entries} entries, row {row}, cell {x}");
+                }
+            });
+            assert_eq!(seen, ROWS);
+        }
+    }
+}

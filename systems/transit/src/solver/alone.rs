@@ -1,0 +1,142 @@
+//! Visits of junctions at which a single input waits: nearly all of them.
+//!
+//! The outcome is that of the general visit ([`TransitSolver::visit`]) with one input; what is left out is what one
+//! input cannot need: the order of inputs, lanes filled by an earlier one, containers. Each function says false, with
+//! nothing done, where that does not hold or where the item cannot move.
+//!
+//! PERF: about 150 instructions an item handed over, against 700 by the general way (`valgrind --tool=callgrind` over
+//! rings of 20 blocks).
+
+use super::TransitSolver;
+use super::lane::{FROZEN, NEVER, SINGLE};
+use super::wheel::Due;
+use crate::endpoints::{Room, Supply};
+use crate::events::EventKind;
+use crate::network::NONE;
+
+impl TransitSolver {
+    /// Most visits: one item waits at a junction where nothing stands, and the lane whose turn it is has room. False, with
+    /// nothing done, in all other cases.
+    #[inline]
+    pub(super) fn pass_on_alone(&mut self, joint: u32) -> bool {
+        let now = self.tick;
+        let junction = &mut self.junctions[joint as usize];
+        let Some(side) = single_bit(junction.waiting) else { return false };
+        let ways = junction.out_mask & !(1u16 << side) as u8;
+        if ways == 0 {
+            return false;
+        }
+        let direction = junction.turn(ways);
+        let (from, to) = (junction.outs[side as usize] ^ 1, junction.outs[direction as usize]);
+        let Ok([source, target]) = self.lanes.rows.get_disjoint_mut([from as usize, to as usize]) else {
+            return false;
+        };
+        if (source.flags | target.flags) & (FROZEN | SINGLE) != 0 {
+            return false;
+        }
+        let (source_settings, target_settings) =
+            (self.lanes.classes[usize::from(source.class)], self.lanes.classes[usize::from(target.class)]);
+        let room = target.room(now, target_settings);
+        if room < 0 {
+            return false;
+        }
+        junction.waiting = 0;
+        junction.listed = false;
+        junction.cursor = direction + 1;
+        let carry = if source.due == now { source.carry } else { 0 };
+        source.settle(now, source_settings);
+        let handle = source.pop(now, source_settings);
+        target.settle(now, target_settings);
+        target.push(now, target_settings, i64::from(carry).min(room) as u32, handle);
+        if source.due != NEVER {
+            self.wheel.push(source.due, Due::Arrival(from));
+        }
+        if target.count == 1 {
+            self.wheel.push(target.due, Due::Arrival(to));
+        }
+        if source.room(now, source_settings) < 0 {
+            self.tell_upstream(from);
+        }
+        true
+    }
+
+    /// A source is due, or an item has come to a sink, at a junction where nothing else waits.
+    #[inline]
+    pub(super) fn feed_or_deliver_alone(&mut self, joint: u32) -> bool {
+        match single_bit(self.junctions[joint as usize].waiting) {
+            Some(side) if side < 6 => self.deliver_alone(joint, side as usize),
+            Some(input) => self.feed_alone(joint, input as usize - 6),
+            None => false,
+        }
+    }
+
+    fn deliver_alone(&mut self, joint: u32, side: usize) -> bool {
+        let now = self.tick;
+        let junction = &mut self.junctions[joint as usize];
+        let Some(sink) = self.endpoints.sinks.get_mut(junction.sink as usize) else { return false };
+        let lane = junction.outs[side] ^ 1;
+        let row = &mut self.lanes.rows[lane as usize];
+        let takes_all = sink.sink.room == Room::Endless && sink.sink.kind.is_none() && sink.sink.period == 0;
+        if !takes_all || junction.router != 0 || row.flags & (FROZEN | SINGLE) != 0 {
+            return false;
+        }
+        sink.taken += 1;
+        junction.waiting = 0;
+        junction.listed = false;
+        let key = junction.key;
+        let settings = self.lanes.classes[usize::from(row.class)];
+        row.settle(now, settings);
+        let handle = row.pop(now, settings);
+        let due = row.due;
+        let full = row.room(now, settings) < 0;
+        if due != NEVER {
+            self.wheel.push(due, Due::Arrival(lane));
+        }
+        if full {
+            self.tell_upstream(lane);
+        }
+        self.totals.delivered += 1;
+        self.events.push(EventKind::Delivered, key, handle);
+        true
+    }
+
+    fn feed_alone(&mut self, joint: u32, direction: usize) -> bool {
+        let now = self.tick;
+        let junction = &mut self.junctions[joint as usize];
+        let at = self.endpoints.stations[junction.station as usize].sources[direction];
+        let source = &mut self.endpoints.sources[at as usize];
+        let lane = junction.outs[direction];
+        if lane == NONE
+            || matches!(source.source.supply, Supply::Container(..))
+            || !source.is_ready(now, None)
+        {
+            return false;
+        }
+        let row = &mut self.lanes.rows[lane as usize];
+        let settings = self.lanes.classes[usize::from(row.class)];
+        if row.flags & (FROZEN | SINGLE) != 0 || row.room(now, settings) < 0 {
+            return false;
+        }
+        let Some(stack) = source.draw(now, &mut self.items, None) else { return false };
+        junction.waiting = 0;
+        junction.listed = false;
+        if source.source.supply != Supply::Items(0) {
+            self.wheel.push(source.due, Due::Source(at));
+        }
+        let handle = self.items.add(stack, source.source.speed).0;
+        row.settle(now, settings);
+        row.push(now, settings, 0, handle);
+        if row.count == 1 {
+            self.wheel.push(row.due, Due::Arrival(lane));
+        }
+        self.totals.created += 1;
+        self.events.push(EventKind::Created, junction.key, handle);
+        true
+    }
+}
+
+/// The number of the one bit that is set; `None` for none and for several.
+#[inline]
+fn single_bit(bits: u16) -> Option<u32> {
+    (bits != 0 && bits & (bits - 1) == 0).then(|| bits.trailing_zeros())
+}

@@ -1,0 +1,22 @@
+//! How tables look.
+
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+
+/// A line under the header and no others.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// An empty table with this header.
+pub(crate) fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(STYLE).set_header(header.iter().copied());
+    table
+}
+
+/// Aligns these columns, which must exist, to the right.
+pub(crate) fn align_right(table: &mut Table, columns: &[usize]) {
+    for &column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
