@@ -118,7 +118,7 @@ fn mark(set: &DirtySet, index: u32) -> bool {
 fn two_marks_and_a_drain_lose_nothing_and_double_nothing() {
     let made = made_set as fn() -> Arc<DirtySet>;
     for (interruptions, indices, make) in
-        [(1, [0, 1], set as _), (3, [0, 1], made), (3, [0, 64], made), (3, [0, 200], made)]
+        [(1, [0, 1], set as _), (2, [0, 1], made), (2, [0, 64], made), (2, [0, 200], made)]
     {
         model(interruptions, move || {
             let set = make();
@@ -138,7 +138,7 @@ fn two_marks_and_a_drain_lose_nothing_and_double_nothing() {
 /// Two threads write and then mark the same index. Whoever drains it last must see what both wrote.
 #[test]
 fn what_was_written_before_a_mark_is_seen_by_a_drain_after_it() {
-    model(3, || {
+    model(2, || {
         let set = made_set();
         let written = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         let markers = [0, 1].map(|writer| {
@@ -164,7 +164,7 @@ fn what_was_written_before_a_mark_is_seen_by_a_drain_after_it() {
 #[test]
 fn a_mark_that_returned_is_in_the_next_drain() {
     for other in [0, 1, 64] {
-        model(3, move || {
+        model(2, move || {
             let set = made_set();
             let marker = {
                 let set = set.clone();
@@ -182,7 +182,7 @@ fn a_mark_that_returned_is_in_the_next_drain() {
 /// A mark of an index that a drain has just given is pending again, or is given by that drain.
 #[test]
 fn a_mark_that_races_with_the_drain_of_its_index_is_seen() {
-    model(3, || {
+    model(2, || {
         let set = made_set();
         mark(&set, 3);
         let marker = {
@@ -200,7 +200,7 @@ fn a_mark_that_races_with_the_drain_of_its_index_is_seen() {
 /// index is given as often as it was newly marked.
 #[test]
 fn a_drain_given_up_half_way_loses_nothing() {
-    model(3, || {
+    model(2, || {
         let set = made_set();
         let mut balance: BTreeMap<u32, i32> =
             [0, 1, 64].map(|index| (index, i32::from(mark(&set, index)))).into();
