@@ -68,7 +68,7 @@ pub use chunk::{
     ChunkDecoder, ChunkEncoder, DecodeChunkError, DecodeSectionError, Decoded, EncodeChunkError, Notice,
 };
 pub use limits::Limits;
-pub use load::{LoadChunkError, LoadRegionError, RegionLoad, load_region, load_region_file};
+pub use load::{LoadChunkError, LoadRegionError, RegionLoad, load_chunks, load_region, load_region_file};
 pub use plugin::io;
 pub use plugin::{AnvilPlugin, ChunkLoading, ChunkStorage, IntakeBudget, StorageFailure, StoragePlugin};
 pub use save::{Save, SaveError};
