@@ -9,9 +9,10 @@
 //! | [`chunk`] | the chunk codec: between NBT and the columns of `voxtick-worlds` |
 //! | [`save`] | the folders of a save and the regions in them |
 //! | [`linear`] | the Linear region format |
+//! | [`convert`] | between compressions and formats |
 //! | [`load`] | many chunks at once |
 //! | [`io`] | loads and saves on threads of their own |
-//! | [`reference`] | the codec's work done plainly: the oracle of the tests |
+//! | [`mod@reference`] | the codec's work done plainly: the oracle of the tests |
 //! | [`verify_region`] | a verdict for each entry of a region |
 //!
 //! The crate stands alone: only [`AnvilPlugin`] and [`StoragePlugin`] know of a simulation. A block changed in a file:
@@ -52,6 +53,7 @@
 
 pub mod chunk;
 pub mod compression;
+pub mod convert;
 pub mod files;
 
 mod limits;

@@ -207,16 +207,13 @@ fn read_cells(stored: &Value, states: &BlockStates) -> Option<Section> {
         }
         palette.push(states.resolve(entry.field("Name")?.text()?, &properties).ok()?);
     }
-    let mut section = Section::uniform(*palette.first()?);
-    if palette.len() > 1 {
-        let longs = stored.field("data")?.longs()?;
-        let bits = bits_for(palette.len(), 4);
-        for cell in 0..SECTION_CELLS {
-            section.set(cell, *palette.get(usize::from(unpack(longs, bits, cell)))?, states);
-        }
-        section.compact();
+    if let [only] = palette.as_slice() {
+        return Some(Section::uniform(*only));
     }
-    Some(section)
+    let longs = stored.field("data")?.longs()?;
+    let bits = bits_for(palette.len(), 4);
+    let indices: [u16; SECTION_CELLS] = std::array::from_fn(|cell| unpack(longs, bits, cell));
+    Section::from_palette(&palette, &indices).ok()
 }
 
 fn read_biomes(stored: &Value) -> Option<BiomeSection> {
