@@ -334,7 +334,7 @@ fn changes(count: usize) -> Result<Pair, CaseError> {
         }))
     };
     let (mut few, mut many) = (side(1_000)?, side(10_000)?);
-    Ok(Pair::self_timed(move || few(), move || many()))
+    Ok(Pair::self_timed(few, many))
 }
 
 fn unmergeable(count: usize) -> Result<Pair, CaseError> {
@@ -372,7 +372,7 @@ fn merge_pile(count: usize) -> Result<Pair, CaseError> {
         }))
     };
     let (mut on, mut off) = (side(true)?, side(false)?);
-    Ok(Pair::self_timed(move || on(), move || off()))
+    Ok(Pair::self_timed(on, off))
 }
 
 fn pairs_pile(count: usize) -> Result<Pair, CaseError> {
