@@ -240,7 +240,7 @@ impl Lighting {
             self.columns.remove(*position);
             self.versions.remove(position);
         }
-        for (position, sections) in derive_in_parallel(world, present) {
+        for (position, sections) in derive_in_parallel(self.width, world, present) {
             self.versions.insert(position, vec![self.updates; sections.len()]);
             self.columns.insert(position, sections);
         }
