@@ -7,11 +7,13 @@ mod items;
 mod layouts;
 mod loading;
 mod migrate;
+mod mirror;
 mod network;
 mod plugin;
 pub mod reference;
 mod routers;
 mod settings;
+mod snapshot;
 mod solver;
 
 pub use endpoints::{EndpointError, Room, Sink, Source, Supply};
@@ -19,6 +21,7 @@ pub use events::{Event, EventKind, Events, Spill, Totals};
 pub use insertion::InsertError;
 pub use items::ItemHandle;
 pub use layouts::{Fill, Layout, LayoutError, Lines};
+pub use mirror::{Delta, Deltas, Mirror, MirrorError};
 pub use network::{
     BORDER, CUT_EVERY, Connections, GraphError, HIGHEST, LOWEST, LaneName, NetworkId, Segment, SegmentName,
     SegmentedGraph,
@@ -27,4 +30,5 @@ pub use plugin::{Transit, TransitPlugin};
 pub use reference::ReferenceTransit;
 pub use routers::{Crossing, Filter, Priority, RoundRobin, Route, Router, SinkState};
 pub use settings::{LaneSettings, SettingsError, UNIT};
+pub use snapshot::{ItemRecord, LaneRecord, SNAPSHOT_VERSION, Snapshot, SnapshotError};
 pub use solver::TransitSolver;

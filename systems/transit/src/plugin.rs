@@ -2,7 +2,7 @@
 
 use bevy_ecs::message::MessageWriter;
 use bevy_ecs::prelude::{Local, Res, ResMut, Resource};
-use voxtick_engine::{BuildError, Meter, Plugin, Setup};
+use voxtick_engine::{BuildError, Meter, Plugin, Pool, Setup};
 use voxtick_worlds::{ChangeCursor, ChunkEvent, Inventories, Ledger, SpilledItem, World, stages};
 
 use crate::events::Totals;
@@ -106,10 +106,14 @@ fn move_items(
     mut ledger: ResMut<Ledger>,
     mut entered: Local<Totals>,
     mut spilled: MessageWriter<SpilledItem>,
-    meter: Res<Meter>,
+    (meter, pool): (Res<Meter>, Res<Pool>),
 ) {
     let transit = &mut transit.0;
-    transit.step(&mut inventories);
+    if pool.threads() > 1 {
+        pool.install(|| transit.step_parallel(&mut inventories));
+    } else {
+        transit.step(&mut inventories);
+    }
     for spill in transit.take_spills() {
         spilled.write(SpilledItem { stack: spill.stack, point: spill.point });
     }

@@ -11,10 +11,13 @@
 
 mod alone;
 mod edits;
+mod feed;
 mod junction;
 mod lane;
 mod lanes;
+mod parallel;
 mod prefix;
+mod save;
 mod single;
 mod wheel;
 
@@ -24,14 +27,14 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashSet;
 use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, Inventories, ItemStack};
 
-use crate::endpoints::{Endpoints, Room, Supply};
+use crate::endpoints::{Endpoints, Room, SourceRow, Supply};
 use crate::events::{EventKind, Events, Spill, Totals};
 use crate::items::{ItemHandle, Items};
 use crate::network::{LaneName, NONE, SegmentedGraph};
 use crate::settings::LaneSettings;
 use junction::{Decision, Junction, View};
 use lane::{FROZEN, LIVE, NEVER, REFUSED, SINGLE};
-use lanes::Lanes;
+pub(crate) use lanes::Lanes;
 use wheel::{Due, Entry, Wheel};
 
 /// Moves items through a network of pipes.
@@ -79,6 +82,8 @@ pub struct TransitSolver {
     totals: Totals,
     unloaded: FxHashSet<ChunkPos>,
     polled: bool,
+    least_shared: usize,
+    feed: Option<Box<feed::Feed>>,
     tick: u64,
     scratch: Scratch,
 }
@@ -98,6 +103,8 @@ struct Scratch {
     /// Junctions that a container's change calls for while the tick runs.
     called: BinaryHeap<Reverse<(u64, u32)>>,
     changed: Vec<ContainerId>,
+    jobs: Vec<(u64, parallel::Job)>,
+    parts: Vec<parallel::Part>,
 }
 
 impl TransitSolver {
@@ -118,6 +125,8 @@ impl TransitSolver {
             totals: Totals::default(),
             unloaded: FxHashSet::default(),
             polled: false,
+            least_shared: parallel::LEAST_ENTRIES,
+            feed: None,
             tick: 0,
             scratch: Scratch::default(),
         };
@@ -140,9 +149,22 @@ impl TransitSolver {
 
     /// Runs one tick.
     pub fn step(&mut self, inventories: &mut Inventories) {
+        self.begin_tick();
+        self.run_listed(inventories);
+    }
+
+    /// Goes on to the next tick and takes out of the wheel what is due in it.
+    fn begin_tick(&mut self) {
+        self.note_changes_between_ticks();
         self.tick += 1;
         self.release_delivered();
-        self.list_visits(inventories);
+        self.wheel.advance(&mut self.scratch.entries);
+    }
+
+    /// Visits all junctions that what is due calls, one by one.
+    fn run_listed(&mut self, inventories: &mut Inventories) {
+        self.list_visits();
+        self.call_changed(inventories);
         // Where nothing stands, nothing is created or delivered, and the order of visits cannot be told.
         let mut plain = std::mem::take(&mut self.scratch.plain);
         for (at, &joint) in plain.iter().enumerate() {
@@ -176,7 +198,13 @@ impl TransitSolver {
         }
         visits.clear();
         self.scratch.visits = visits;
+        self.end_tick();
+    }
+
+    /// Puts what happened in order.
+    fn end_tick(&mut self) {
         self.events.sort(&mut self.scratch.order);
+        self.note_tick();
     }
 
     /// Reads what the next visits will need, all at once.
@@ -208,9 +236,8 @@ impl TransitSolver {
     }
 
     /// Puts the junctions that have to be visited in this tick on the list.
-    fn list_visits(&mut self, inventories: &mut Inventories) {
+    fn list_visits(&mut self) {
         let mut entries = std::mem::take(&mut self.scratch.entries);
-        self.wheel.advance(&mut entries);
         for entry in entries.drain(..) {
             match entry.due() {
                 Due::Arrival(lane) => {
@@ -237,6 +264,10 @@ impl TransitSolver {
             }
         }
         self.scratch.entries = entries;
+    }
+
+    /// Puts the junctions on the list that are tied to a container that changed since the last tick.
+    fn call_changed(&mut self, inventories: &mut Inventories) {
         let mut changed = std::mem::take(&mut self.scratch.changed);
         inventories.take_changed(&mut changed);
         for container in changed.drain(..) {
@@ -372,7 +403,7 @@ impl TransitSolver {
                 };
                 let supply = row.source.supply;
                 let handle = self.items.add(stack, row.source.speed).0;
-                if supply != Supply::Items(0) {
+                if has_more(row) {
                     self.wheel.push(row.due, Due::Source(at));
                 }
                 self.enter(to, 0, handle);
@@ -389,6 +420,7 @@ impl TransitSolver {
     /// Takes the front item off a lane, notes when the next one arrives, and tells who waits for room on it.
     fn leave(&mut self, lane: u32) -> u32 {
         let handle = self.lanes.pop(lane, self.tick);
+        self.note_left(lane);
         let row = self.lanes.row(lane);
         if row.due != NEVER {
             self.wheel.push(row.due, Due::Arrival(lane));
@@ -412,6 +444,7 @@ impl TransitSolver {
     /// Puts an item onto a lane that has room.
     fn enter(&mut self, lane: u32, position: u32, handle: u32) {
         self.lanes.push(lane, self.tick, position, handle, &self.items);
+        self.note_entered(lane, position, handle);
         let row = self.lanes.row(lane);
         if row.count == 1 {
             self.wheel.push(row.due, Due::Arrival(lane));
@@ -569,6 +602,11 @@ impl TransitSolver {
     fn joint_at(&self, position: BlockPos) -> Option<u32> {
         joint_of(&self.joints, self.graph.find(position)?)
     }
+}
+
+/// True where another item of a source will be due.
+fn has_more(source: &SourceRow) -> bool {
+    source.source.supply != Supply::Items(0)
 }
 
 /// The row of the junction at a node.

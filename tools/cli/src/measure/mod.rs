@@ -7,9 +7,11 @@
 mod bodies;
 mod case;
 mod engine;
+mod light;
 mod rounds;
 mod statistics;
 mod table;
+mod transit;
 
 pub(crate) use case::{Case, CaseError, Pair};
 
@@ -22,7 +24,7 @@ use crate::outcome::{Failure, Outcome};
 
 /// All cases of all subjects, in the order in which they are listed and run.
 fn cases() -> Vec<Case> {
-    [engine::cases(), bodies::cases()].into_iter().flatten().collect()
+    [engine::cases(), bodies::cases(), light::cases(), transit::cases()].into_iter().flatten().collect()
 }
 
 /// Runs `voxtick measure`.
