@@ -71,28 +71,31 @@ fn ticks_of_moving_and_of_resting_bodies_do_not_allocate() {
         .collect();
     let pool = voxtick_engine::Pool::with_threads(2).expect("threads");
     let mut run = |population: &mut Population, ticks: u64| {
-        let before = ALLOCATIONS.load(Relaxed);
-        for _ in 0..ticks {
-            pool.install(|| population.tick(&world, 0, 2));
-            world.begin_tick(population.ticks());
-        }
-        ALLOCATIONS.load(Relaxed) - before
+        // Entering the pool from outside is what asks for memory, every 63rd time: it is entered once.
+        pool.install(|| {
+            let before = ALLOCATIONS.load(Relaxed);
+            for _ in 0..ticks {
+                population.tick(&world, 0, 2);
+                world.begin_tick(population.ticks());
+            }
+            ALLOCATIONS.load(Relaxed) - before
+        })
     };
-    // Twice the same flight: the first makes the room that the second needs.
+    // To and fro between the walls: the first flights make the room that the last one needs.
+    let back: Vec<_> = throws.iter().map(|&(id, [x, y, z])| (id, [-x, y, -z])).collect();
     run(&mut population, 300);
-    for _ in 0..2 {
-        population.throw(&throws);
-        run(&mut population, 300);
+    for _ in 0..4 {
+        for flight in [&throws, &back] {
+            population.throw(flight);
+            run(&mut population, 300);
+        }
     }
     population.throw(&throws);
     let allocations = run(&mut population, 300);
-    // Pools grow where more bodies gather than ever did before; nothing else may ask for memory.
-    assert!(
-        allocations < 20,
-        "{allocations} allocations in 300 ticks of 5,000 bodies that fly, land and fall asleep"
-    );
+    // A column grows where more bodies meet than ever did before; nothing else may ask for memory.
+    assert!(allocations <= 12, "{allocations} allocations while 5,000 bodies fly, land and fall asleep");
     assert_eq!(population.awake_count(), 0);
-    // The threads of the pool go to sleep themselves at some moment, and ask for memory once.
+    // The least of three: a thread of the pool that goes to sleep, or the test's own, may ask for memory once.
     let resting = (0..3).map(|_| run(&mut population, 100)).min();
     assert_eq!(resting, Some(0));
 }
