@@ -55,7 +55,7 @@ fn ticks_of_moving_and_of_resting_bodies_do_not_allocate() {
     let spawns: Vec<Spawn> = (0..5_000_u64)
         .map(|number| {
             let hash = split_mix(number);
-            let along = |bits: u64| (bits % 30_000) as f64 / 1_000.0;
+            let along = |bits: u64| 0.5 + (bits % 29_000) as f64 / 1_000.0;
             let position = [along(hash), 66.0 + along(hash >> 20) / 3.0, along(hash >> 40)];
             let stack = ItemStack::new(ItemKind(number as u32 % 3), 64, 64);
             Spawn { age: None, ..Spawn::at(position, stack) }
