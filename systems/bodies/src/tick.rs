@@ -218,7 +218,7 @@ impl Population {
 }
 
 /// How many columns away from a change a body that is held may be for the change to matter to it.
-const REACH: i32 = 4;
+const REACH: i32 = 8;
 
 /// The chunk or column itself and the eight around it.
 const NEIGHBOURS: [(i32, i32); 9] =

@@ -207,7 +207,7 @@ fn step_exactly<T: Terrain>(
             rows.born[row] = rows.born[row].wrapping_add(1);
             tally.held = 1;
             // A change within a few blocks tells; what is faster would have to be watched from farther away.
-            let is_slow = body.velocity.iter().all(|speed| speed.abs() <= 1.0);
+            let is_slow = body.velocity.iter().all(|speed| speed.abs() <= 4.0);
             pending = pending.set(Flags::RESTS, is_slow);
         }
         Stepped::Quarantined => pending = Flags::REFUSED,

@@ -282,3 +282,28 @@ fn bodies_vanish_at_their_age_and_below_the_world() {
     scene.population.settle_ledger(&mut ledger);
     assert_eq!((ledger.created, ledger.despawned, ledger.expected_present()), (3, 2, Some(1)));
 }
+
+#[test]
+fn what_is_taken_out_with_its_chunk_and_put_back_goes_on_as_if_no_time_had_passed() {
+    let run = |away: u64| {
+        let mut scene = Scene::new(&[("oak_slab", [8, 1, 8])], [6.5, 2.0, 8.5], [0.15, 0.1, 0.02]);
+        scene.run(12);
+        if away > 0 {
+            let rows = scene.population.take_chunk(ChunkPos::new(0, 0));
+            assert_eq!((rows.len(), scene.population.count()), (1, 0));
+            let taken = scene.population.ticks();
+            scene.run(away);
+            scene.body = scene.population.put_back(&rows, taken).expect("room")[0];
+        }
+        scene.run(30);
+        let BodyView { body, stack, pickup_delay, age, .. } = scene.view();
+        (body.position, body.velocity, body.flags.phase(scene.population.ticks()), stack, pickup_delay, age)
+    };
+    assert_eq!(run(0), run(41));
+}
+
+#[test]
+fn a_body_takes_80_bytes_at_most() {
+    const { assert!(Population::BODY_BYTES <= 80) };
+    assert_eq!(Population::BODY_BYTES, 76, "the documents say so");
+}
