@@ -88,6 +88,8 @@ pub struct TransitSolver {
     scratch: Scratch,
 }
 
+/// Up to so many lanes all that visits need stays in the cache from tick to tick.
+const IN_CACHE: usize = 4096;
 /// How many visits are prepared together.
 const AHEAD: usize = 16;
 
@@ -166,9 +168,10 @@ impl TransitSolver {
         self.list_visits();
         self.call_changed(inventories);
         // Where nothing stands, nothing is created or delivered, and the order of visits cannot be told.
+        let far = self.lanes.rows.len() > IN_CACHE;
         let mut plain = std::mem::take(&mut self.scratch.plain);
         for (at, &joint) in plain.iter().enumerate() {
-            if at % AHEAD == 0 {
+            if far && at % AHEAD == 0 {
                 self.touch(plain[at..].iter().copied());
             }
             if !self.pass_on_alone(joint) {
@@ -180,7 +183,7 @@ impl TransitSolver {
         let mut visits = std::mem::take(&mut self.scratch.visits);
         visits.sort_unstable();
         for (at, &visit) in visits.iter().enumerate() {
-            if at % AHEAD == 0 {
+            if far && at % AHEAD == 0 {
                 self.touch(visits[at..].iter().map(|&(_, joint)| joint));
             }
             while let Some(&Reverse(called)) = self.scratch.called.peek()
