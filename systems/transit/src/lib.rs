@@ -47,6 +47,8 @@
 //! O(items that arrive, enter or leave + waiting items that are woken). Items under way and items that wait cost
 //! nothing; on lanes where each has its own speed, every moving item costs a step of a vectorised running minimum.
 
+mod blocks;
+mod distance;
 mod endpoints;
 mod events;
 mod insertion;
@@ -63,6 +65,8 @@ mod settings;
 mod snapshot;
 mod solver;
 
+pub use blocks::{PipeBlocks, PipeShape};
+pub use distance::NearestSink;
 pub use endpoints::{EndpointError, Room, Sink, Source, Supply};
 pub use events::{Event, EventKind, Events, Spill, Totals};
 pub use insertion::InsertError;
