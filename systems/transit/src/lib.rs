@@ -2,7 +2,7 @@
 //!
 //! [`SegmentedGraph`] keeps pipes fused into straight segments between junctions, and [`TransitSolver`] moves items
 //! along them: a line of moving items costs as much as one, a full line costs nothing, and no item is ever lost or
-//! doubled, through edits, unloaded chunks and saves. [`reference`] says the same in the plainest way and is what the
+//! doubled, through edits, unloaded chunks and saves. [`mod@reference`] says the same in the plainest way and is what the
 //! solver is held against, tick for tick. [`TransitPlugin`] runs a solver in a simulation; nothing else here needs one.
 //!
 //! A network with a router and two sinks, without an engine:
