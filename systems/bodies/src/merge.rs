@@ -10,13 +10,15 @@
 //! such pools) for finding who looks, and O(stacks that can merge there) where anybody does.
 
 use crate::body::{Bounds, Flags, floor};
-use crate::columns::{Columns, NEVER_PICK_UP, NONE};
+use crate::columns::{Columns, NEVER_PICK_UP};
 use crate::population::Population;
 use crate::rules::DESPAWN_AGE;
 use voxtick_worlds::generators::split_mix;
 
 /// How far beside its box a body looks.
 const REACH: f64 = 0.5;
+/// No candidate: the end of a list.
+const NONE: u32 = u32::MAX;
 /// Ticks of age between two looks of a body that stays where it is.
 const RESTING_PERIOD: i32 = 40;
 

@@ -12,9 +12,9 @@ use crate::exact::{Scratch, is_sane};
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
 use crate::merge::MergeScratch;
-use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
+use crate::pool::{ChangedCells, POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
-use voxtick_worlds::{BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
+use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ContainerId, ItemStack, Ledger};
 
 /// A body, for as long as it exists; afterwards the name of nothing.
 ///
@@ -105,7 +105,12 @@ pub struct Population {
     pub(crate) ledger: Ledger,
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
+    pub(crate) changed: Vec<(u32, BlockPos)>,
+    pub(crate) changed_cells: ChangedCells,
     pub(crate) merging: MergeScratch,
+    /// In the canonical order.
+    pub(crate) inlets: BTreeMap<BlockPos, ContainerId>,
+    pub(crate) reaching: Vec<(u32, BlockPos)>,
 }
 
 /// Why bodies were not made.
@@ -145,7 +150,11 @@ impl Population {
             ledger: Ledger::default(),
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
+            changed: Vec::new(),
+            changed_cells: ChangedCells::default(),
             merging: MergeScratch::default(),
+            inlets: BTreeMap::new(),
+            reaching: Vec::new(),
         }
     }
 

@@ -58,7 +58,7 @@ pub(crate) struct EditKernel {
     next: Vec<u32>,
     steps: Vec<Step>,
     /// Sections in which the last run changed a level.
-    touched: Vec<(u32, u32)>,
+    pub(crate) touched: Vec<(u32, u32)>,
 }
 
 /// What the step of one level found in one section, in the layers it was asked for.
@@ -285,14 +285,12 @@ impl EditKernel {
     #[inline(always)]
     fn finish(&mut self, input: &mut EditInput<'_>, keep_changes: bool) -> Difference {
         let mut outcome = Difference::default();
-        self.touched.clear();
         for at in 0..self.used {
             let this = &mut self.working[at];
             if keep_changes {
                 let cells = this.write_changes();
                 outcome.cells += cells;
                 if cells > 0 {
-                    outcome.sections += 1;
                     self.touched.push((this.place, this.section));
                 }
             }
@@ -309,6 +307,9 @@ impl EditKernel {
                 chunk.light = light;
             }
         }
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        outcome.sections = self.touched.len() as u64;
         self.used = 0;
         self.forced.clear();
         self.todo.clear();
@@ -333,6 +334,7 @@ fn run(
     changed: &[ChangedCell],
     outcome: &mut Option<Difference>,
 ) {
+    kernel.touched.clear();
     let settled = if input.channel == LightChannel::Sky { kernel.move_sources(input, changed) } else { 0 };
     let mut brightest = kernel.force(input, changed);
     if kernel.working[..kernel.used].iter().any(|working| working.sources_differ != 0) {

@@ -47,7 +47,7 @@ fn one_bit(words: &[u64], flags: &[u64], mut row: impl FnMut(usize, u64)) {
     let (always, differ) = (entry(0) * 0xFFFF, entry(0) ^ entry(1));
     for (at, &word) in words.iter().enumerate() {
         for part in 0..4 {
-            row(at * 4 + part, always ^ differ * (word >> (part * 16) & 0xFFFF));
+            row(at * 4 + part, always ^ (differ * (word >> (part * 16) & 0xFFFF)));
         }
     }
 }

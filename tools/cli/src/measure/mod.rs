@@ -4,8 +4,10 @@
 //! setting). Preparing a case checks that both give the same result before either is timed; the sides then take turns
 //! in one process, and the ratio is formed pair by pair. A subject is a module with one function that lists its cases.
 
+mod bodies;
 mod case;
 mod engine;
+mod light;
 mod rounds;
 mod statistics;
 mod table;
@@ -22,7 +24,7 @@ use crate::outcome::{Failure, Outcome};
 
 /// All cases of all subjects, in the order in which they are listed and run.
 fn cases() -> Vec<Case> {
-    [engine::cases(), transit::cases()].into_iter().flatten().collect()
+    [engine::cases(), bodies::cases(), light::cases(), transit::cases()].into_iter().flatten().collect()
 }
 
 /// Runs `voxtick measure`.
