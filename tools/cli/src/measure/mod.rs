@@ -6,6 +6,7 @@
 
 mod case;
 mod engine;
+mod queues;
 mod rounds;
 mod statistics;
 mod table;
@@ -21,7 +22,7 @@ use crate::outcome::{Failure, Outcome};
 
 /// All cases of all subjects, in the order in which they are listed and run.
 fn cases() -> Vec<Case> {
-    [engine::cases()].into_iter().flatten().collect()
+    [engine::cases(), queues::cases()].into_iter().flatten().collect()
 }
 
 /// Runs `voxtick measure`.
