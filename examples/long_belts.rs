@@ -25,7 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .plugin(WorldsPlugin::new(world))
         .plugin(TransitPlugin::from_layout(&layout, settings)?)
         .build()?;
-    let ticks = std::env::var("VOXTICK_EXAMPLE_TICKS").ok().and_then(|ticks| ticks.parse().ok()).unwrap_or(200);
+    let ticks =
+        std::env::var("VOXTICK_EXAMPLE_TICKS").ok().and_then(|ticks| ticks.parse().ok()).unwrap_or(200);
     simulation.run(ticks)?;
 
     println!("{}", simulation.summary());

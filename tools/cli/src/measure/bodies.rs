@@ -333,7 +333,7 @@ fn changes(count: usize) -> Result<Pair, CaseError> {
             total / ticks
         }))
     };
-    let (mut few, mut many) = (side(1_000)?, side(10_000)?);
+    let (few, many) = (side(1_000)?, side(10_000)?);
     Ok(Pair::self_timed(few, many))
 }
 
@@ -371,7 +371,7 @@ fn merge_pile(count: usize) -> Result<Pair, CaseError> {
             (0..CYCLE).map(|_| arena.tick()).max().unwrap_or_default()
         }))
     };
-    let (mut on, mut off) = (side(true)?, side(false)?);
+    let (on, off) = (side(true)?, side(false)?);
     Ok(Pair::self_timed(on, off))
 }
 
