@@ -49,15 +49,21 @@
 //! - A panic in a system is an error that names tick, stage and system; the sinks can still be
 //!   flushed.
 
+mod atomics;
+mod budget;
 mod builder;
 mod clock;
+mod dirty_set;
 mod error;
 mod finished;
+mod handoff;
 mod history;
 mod json;
 mod meter;
+mod nearest;
 mod plugin;
 mod rate;
+pub mod reference;
 mod report;
 mod resources;
 mod runner;
@@ -67,15 +73,27 @@ mod stage;
 mod state_hash;
 mod summary;
 mod timed;
+mod update_queue;
 
 /// The ECS that simulations run on, in the version that this crate uses.
 pub use bevy_ecs;
 
+pub use self::budget::{
+    Allowance, Budget, BudgetReport, Completed, Progress, RequestId, SharedBudget, Spent, SubmitError,
+    WaitReport,
+};
 pub use self::builder::SimulationBuilder;
+pub use self::dirty_set::{DirtySet, Drain, MarkError};
 pub use self::error::{BuildError, TickError};
 pub use self::finished::Finished;
+pub use self::handoff::{
+    FlushError, HandOff, HandOffSettings, Producer, ProducerId, PushError, TooManyProducers, TryPushError,
+};
 pub use self::history::{DEFAULT_HISTORY, StageHistory, TickHistory, WORST_TICKS};
 pub use self::meter::Meter;
+pub use self::nearest::{
+    NearestThree, Neighbour, PackedPosition, nearest_three, nearest_three_packed, squared_distance,
+};
 pub use self::plugin::{Plugin, Setup};
 pub use self::rate::{MissedTicks, Rate};
 pub use self::report::{StageReport, SystemReport, TickReport};
@@ -88,3 +106,7 @@ pub use self::sinks::{
 pub use self::stage::Stage;
 pub use self::state_hash::StateHasher;
 pub use self::summary::{EngineSummary, Percentiles, SUMMARY_SCHEMA, StageSummary, Summary, SystemSummary};
+pub use self::update_queue::{
+    MarkAgain, Marked, StoppedWorker, Update, UpdateExecutor, UpdateQueue, UpdateQueueSettings, UpdateWorker,
+    UpdateWorkerSettings, WorkerGone, WorkerReport,
+};

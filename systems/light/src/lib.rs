@@ -79,7 +79,7 @@ mod sources;
 mod spread;
 mod working;
 
-pub use check::{ChannelCheck, Differences, DifferingCell, LightCheck, check};
+pub use check::{ChannelCheck, Differences, DifferingCell, LightCheck, check, check_chunks};
 pub use chunks::ChunkLighter;
 pub use facts::{LightFacts, MAX_LEVEL};
 pub use lighting::{LightBudget, LightOutcome, Lighting};
