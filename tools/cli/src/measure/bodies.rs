@@ -302,10 +302,7 @@ fn resting(count: usize) -> Result<Pair, CaseError> {
         awake.tick();
     }
     same(&resting, &awake)?;
-    Ok(Pair::self_timed(
-        move || (0..1_000).map(|_| resting.tick()).sum::<Duration>() / 1_000,
-        move || moving.cycle(),
-    ))
+    Ok(Pair::self_timed(move || resting.tick(), move || moving.cycle()))
 }
 
 /// Blocks that come and go one above the floor, each beside some sleepers.
@@ -333,8 +330,8 @@ fn changes(count: usize) -> Result<Pair, CaseError> {
             total / ticks
         }))
     };
-    let (mut few, mut many) = (side(1_000)?, side(10_000)?);
-    Ok(Pair::self_timed(move || few(), move || many()))
+    let (few, many) = (side(1_000)?, side(10_000)?);
+    Ok(Pair::self_timed(few, many))
 }
 
 fn unmergeable(count: usize) -> Result<Pair, CaseError> {
@@ -371,8 +368,8 @@ fn merge_pile(count: usize) -> Result<Pair, CaseError> {
             (0..CYCLE).map(|_| arena.tick()).max().unwrap_or_default()
         }))
     };
-    let (mut on, mut off) = (side(true)?, side(false)?);
-    Ok(Pair::self_timed(move || on(), move || off()))
+    let (on, off) = (side(true)?, side(false)?);
+    Ok(Pair::self_timed(on, off))
 }
 
 fn pairs_pile(count: usize) -> Result<Pair, CaseError> {
