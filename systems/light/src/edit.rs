@@ -57,6 +57,10 @@ pub(crate) struct EditKernel {
     todo: Vec<u32>,
     next: Vec<u32>,
     steps: Vec<Step>,
+    /// Changed cells by column, from the top down: place, column, height with its sign turned.
+    pub(crate) by_column: Vec<(u32, u16, i32)>,
+    /// Sources to toggle: section and cell.
+    pub(crate) unsettled: Vec<(u32, usize)>,
     /// Sections in which the last run changed a level.
     pub(crate) touched: Vec<(u32, u32)>,
 }
@@ -276,7 +280,7 @@ impl EditKernel {
     #[inline(always)]
     fn edges(&self, working: Option<u32>) -> Option<&Edges> {
         match working {
-            Some(working) if working != NONE => self.working[working as usize].edges.as_deref(),
+            Some(working) if working != NONE => self.working[working as usize].edges(),
             _ => None,
         }
     }
@@ -434,7 +438,7 @@ impl EditKernel {
         let lit = |beside: Option<u32>| self.lit(beside, level + 1);
         let beside = [lit(down), lit(up), lit(north), lit(south), lit(west), lit(east)];
         let around = Around { own: this.lit(level + 1), beside };
-        let edges = [this.edges.as_deref(), self.edges(down), self.edges(north), self.edges(west)];
+        let edges = [this.edges(), self.edges(down), self.edges(north), self.edges(west)];
         let edged = edges.iter().any(Option::is_some);
         let edges = EdgesAround {
             own: edges[0].unwrap_or(&OPEN_EDGES),

@@ -135,15 +135,29 @@ pub(crate) fn unpack_layer(nibbles: &[u8; NIBBLE_BYTES], y: usize, planes: &mut 
     let (bytes, _) = nibbles[y * 128..y * 128 + 128].as_chunks::<8>();
     let mut rows = [0_u64; 16];
     for (row, bytes) in rows.iter_mut().zip(bytes) {
-        *row = unpack_row(u64::from_le_bytes(*bytes));
+        *row = u64::from_le_bytes(*bytes);
     }
+    let layers = planes_of_rows(rows);
+    for (plane, layer) in planes.iter_mut().zip(layers) {
+        set_layer(plane, y, layer);
+    }
+}
+
+/// The four planes of a layer, given as 16 rows of 16 nibbles.
+#[inline(always)]
+pub(crate) fn planes_of_rows(mut rows: [u64; 16]) -> [Layer; 4] {
+    for row in &mut rows {
+        *row = unpack_row(*row);
+    }
+    let mut planes = [[0; 4]; 4];
     for word in 0..4 {
         let [a, b, c, d] = turn([rows[word * 4], rows[word * 4 + 1], rows[word * 4 + 2], rows[word * 4 + 3]]);
-        planes[0][y * 4 + word] = a;
-        planes[1][y * 4 + word] = b;
-        planes[2][y * 4 + word] = c;
-        planes[3][y * 4 + word] = d;
+        planes[0][word] = a;
+        planes[1][word] = b;
+        planes[2][word] = c;
+        planes[3][word] = d;
     }
+    planes
 }
 
 /// Exchanges rows and planes: a transposition of 4 x 4 pieces of 16 bits.

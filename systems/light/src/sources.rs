@@ -19,10 +19,13 @@ impl EditKernel {
             return settled;
         }
         // From the top of each column down, so that a column is followed once where its changes touch.
-        let mut columns: Vec<(u32, u16, i32)> = changed
-            .iter()
-            .map(|at| (at.place, at.cell % 256, -(at.section as i32 * 16 + i32::from(at.cell / 256))))
-            .collect();
+        let mut columns = std::mem::take(&mut self.by_column);
+        columns.clear();
+        columns.extend(
+            changed
+                .iter()
+                .map(|at| (at.place, at.cell % 256, -(at.section as i32 * 16 + i32::from(at.cell / 256)))),
+        );
         columns.sort_unstable();
         for same in columns.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let lowest = same.last().map_or(0, |last| -last.2);
@@ -33,6 +36,7 @@ impl EditKernel {
                 }
             }
         }
+        self.by_column = columns;
         0
     }
 
@@ -112,7 +116,8 @@ impl EditKernel {
                 self.levels_mut(input, place, section)?.level(cell).unwrap_or(0) == MAX_LEVEL
             }
         };
-        let (mut settled, mut unsettled) = (0, Vec::new());
+        let mut settled = 0;
+        let mut unsettled = std::mem::take(&mut self.unsettled);
         'sections: loop {
             let below = section.checked_sub(1);
             let was_source_below = match below {
@@ -184,10 +189,11 @@ impl EditKernel {
                 _ => break 'sections,
             }
         }
-        for (section, cell) in unsettled {
+        for (section, cell) in unsettled.drain(..) {
             let working = self.take_part(input, place, section);
             self.toggle_source(working, cell);
         }
+        self.unsettled = unsettled;
         Some(settled)
     }
 }

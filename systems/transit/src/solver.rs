@@ -1,6 +1,6 @@
 //! Items in transit, at a cost per event: [`TransitSolver`].
 //!
-//! Rules and outcome are those of [`crate::reference`], tick for tick. What differs is what is looked at:
+//! Rules and outcome are those of [`mod@crate::reference`], tick for tick. What differs is what is looked at:
 //! - Items on a lane are gaps ([`lane`]): a lane is touched when an item enters or leaves it, and by nothing else.
 //! - When the front item of a lane will arrive is known, and noted in a timing wheel ([`wheel`]).
 //! - A junction is visited when something arrives, and while something waits there, only when that could change the
@@ -19,13 +19,14 @@ mod parallel;
 mod prefix;
 mod save;
 mod single;
+mod state;
 mod wheel;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashSet;
-use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, Inventories, ItemStack};
+use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, Inventories};
 
 use crate::endpoints::{Endpoints, Room, SourceRow, Supply};
 use crate::events::{EventKind, Events, Spill, Totals};
@@ -88,6 +89,8 @@ pub struct TransitSolver {
     scratch: Scratch,
 }
 
+/// Up to so many lanes all that visits need stays in the cache from tick to tick.
+const IN_CACHE: usize = 4096;
 /// How many visits are prepared together.
 const AHEAD: usize = 16;
 
@@ -166,9 +169,10 @@ impl TransitSolver {
         self.list_visits();
         self.call_changed(inventories);
         // Where nothing stands, nothing is created or delivered, and the order of visits cannot be told.
+        let far = self.lanes.rows.len() > IN_CACHE;
         let mut plain = std::mem::take(&mut self.scratch.plain);
         for (at, &joint) in plain.iter().enumerate() {
-            if at % AHEAD == 0 {
+            if far && at % AHEAD == 0 {
                 self.touch(plain[at..].iter().copied());
             }
             if !self.pass_on_alone(joint) {
@@ -180,7 +184,7 @@ impl TransitSolver {
         let mut visits = std::mem::take(&mut self.scratch.visits);
         visits.sort_unstable();
         for (at, &visit) in visits.iter().enumerate() {
-            if at % AHEAD == 0 {
+            if far && at % AHEAD == 0 {
                 self.touch(visits[at..].iter().map(|&(_, joint)| joint));
             }
             while let Some(&Reverse(called)) = self.scratch.called.peek()
@@ -326,11 +330,7 @@ impl TransitSolver {
             return;
         }
         if self.lanes.any_singles() {
-            for lane in self.junctions[joint as usize].outs {
-                if lane != NONE && self.lanes.row(lane).is(SINGLE) {
-                    self.lanes.settle(lane, self.tick);
-                }
-            }
+            self.settle_singles_ahead(joint);
         }
         let mut inputs = [(0, 0); 12];
         let junction = &self.junctions[joint as usize];
@@ -349,6 +349,21 @@ impl TransitSolver {
         }
         if self.junctions[joint as usize].waiting != 0 {
             self.plan_next_visit(joint, moved, sink);
+        }
+    }
+
+    /// Makes sure that the room of lanes of single items is known as far as this visit can need it.
+    fn settle_singles_ahead(&mut self, joint: u32) {
+        let junction = self.junctions[joint as usize];
+        let carry = |side: usize| {
+            let row = self.lanes.row(junction.outs[side] ^ 1);
+            if junction.waiting & (1 << side) != 0 && row.due == self.tick { row.carry } else { 0 }
+        };
+        let most = (0..6).filter(|&side| junction.outs[side] != NONE).map(carry).max().unwrap_or(0);
+        for lane in junction.outs {
+            if lane != NONE && self.lanes.row(lane).is(SINGLE) {
+                self.lanes.settle_for(lane, self.tick, most);
+            }
         }
     }
 
@@ -483,115 +498,6 @@ impl TransitSolver {
             junction.next_visit = tick;
             self.wheel.push(tick, Due::Junction(joint));
         }
-    }
-
-    /// The items of a lane, front to back, as (position, handle); `None` where there is no such lane.
-    #[must_use]
-    pub fn lane(&self, name: LaneName) -> Option<Vec<(u32, ItemHandle)>> {
-        let items = self.lanes.items(self.find_lane(name)?, self.tick);
-        Some(items.into_iter().map(|(position, handle)| (position, ItemHandle(handle))).collect())
-    }
-
-    /// What happened in the last step.
-    #[must_use]
-    pub fn events(&self) -> &Events {
-        &self.events
-    }
-
-    /// The stack of an item in a lane, or of one that left in the last step.
-    #[must_use]
-    pub fn stack(&self, handle: ItemHandle) -> Option<ItemStack> {
-        self.items.has_row(handle).then(|| self.items.stack(handle))
-    }
-
-    /// How many items came and went.
-    #[must_use]
-    pub fn totals(&self) -> Totals {
-        self.totals
-    }
-
-    /// How many items are in lanes, counted lane by lane.
-    #[must_use]
-    pub fn item_count(&self) -> u64 {
-        self.lanes.rows.iter().map(|row| u64::from(row.count)).sum()
-    }
-
-    /// How many lanes there are.
-    #[must_use]
-    pub fn lane_count(&self) -> usize {
-        self.graph.segment_count() * 2
-    }
-
-    /// How many lanes hold items none of which can move.
-    #[must_use]
-    pub fn settled_lane_count(&self) -> usize {
-        let settled = |&lane: &u32| self.lanes.row(lane).count > 0 && self.lanes.is_settled(lane, self.tick);
-        (0..self.lanes.rows.len() as u32).filter(settled).count()
-    }
-
-    /// The network.
-    #[must_use]
-    pub fn graph(&self) -> &SegmentedGraph {
-        &self.graph
-    }
-
-    /// How many ticks have been run.
-    #[must_use]
-    pub fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    /// Where the router of the junction at `position` goes on, as [`crate::Crossing::cursor`].
-    #[must_use]
-    pub fn cursor(&self, position: BlockPos) -> u8 {
-        self.joint_at(position).map_or(0, |joint| self.junctions[joint as usize].cursor)
-    }
-
-    /// How many items the sink at `position` has taken.
-    #[must_use]
-    pub fn taken(&self, position: BlockPos) -> u64 {
-        self.endpoints.sink_at(position).map_or(0, |row| row.taken)
-    }
-
-    /// Bytes held for lanes and the items in them: (lanes without items, items with handles and stacks).
-    #[must_use]
-    pub fn memory_bytes(&self) -> (usize, usize) {
-        let all = self.lanes.memory_bytes();
-        let rows = self.lanes.rows.capacity() * size_of::<lane::Lane>();
-        (rows + self.wheel.memory_bytes(), all - rows + self.items.memory_bytes())
-    }
-
-    /// Tells the whole state word by word, in canonical order: what is on every lane, and what junctions remember.
-    /// Handles are left out, since they are rows. Equal to that of the reference in the same state.
-    pub fn state_words(&self, mut word: impl FnMut(u64)) {
-        word(self.tick);
-        let mut junctions: Vec<(u64, u32)> = (0..self.graph.node_slots() as u32)
-            .filter(|&node| self.graph.is_live_junction(node))
-            .map(|node| (self.graph.node(node).key, node))
-            .collect();
-        junctions.sort_unstable();
-        for (key, node) in junctions {
-            let Some(joint) = joint_of(&self.joints, node) else { continue };
-            let junction = &self.junctions[joint as usize];
-            word(key);
-            word(u64::from(junction.cursor));
-            for (direction, &lane) in junction.outs.iter().enumerate().filter(|&(_, &lane)| lane != NONE) {
-                let row = self.lanes.row(lane);
-                word((direction as u64) << 32 | u64::from(row.count));
-                word(u64::from(row.is(FROZEN)) | u64::from(row.is(REFUSED)) << 1);
-                word(if row.has_arrived(self.tick) { row.due } else { NEVER });
-                for (position, handle) in self.lanes.items(lane, self.tick) {
-                    let stack = self.items.stack(ItemHandle(handle));
-                    word(u64::from(position));
-                    word(
-                        u64::from(stack.kind.0) << 16
-                            | u64::from(stack.max_count) << 8
-                            | u64::from(stack.count),
-                    );
-                }
-            }
-        }
-        self.endpoints.state_words(word);
     }
 
     fn find_lane(&self, name: LaneName) -> Option<u32> {

@@ -1,12 +1,12 @@
 //! Loading and saving beside the tick: results enter at its beginning, changed chunks leave at its end.
 
-use super::io::{ChunkIo, ChunkIoSettings, IoResult, Loaded, SaveChunkError, Saved};
+use super::io::{ChunkIo, ChunkIoSettings, IoResult, IoTimes, Loaded, SaveChunkError, Saved};
 use crate::Notice;
 use crate::load::LoadChunkError;
 use crate::region::{FlushFolderError, RegionFolder};
 use bevy_ecs::prelude::{Res, ResMut, Resource};
 use rustc_hash::FxHashSet;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 use voxtick_engine::{BuildError, Meter, Plugin, Setup, Tick};
 use voxtick_worlds::{Chunk, ChunkPos, World, stages};
@@ -109,7 +109,9 @@ impl Plugin for StoragePlugin {
                 io,
                 budget: self.budget,
                 autosave: self.autosave,
-                asked: BTreeSet::new(),
+                asked: BTreeMap::new(),
+                now: 0,
+                reported: IoTimes::default(),
                 arrived: BTreeMap::new(),
                 saving: FxHashSet::default(),
                 load_after_save: Vec::new(),
@@ -145,6 +147,7 @@ struct Totals {
     loaded: u64,
     absent: u64,
     saved: u64,
+    saved_bytes: u64,
     unchanged: u64,
 }
 
@@ -154,8 +157,12 @@ pub struct ChunkStorage {
     io: ChunkIo,
     budget: IntakeBudget,
     autosave: Option<u64>,
-    /// Numbers of the loads that have not entered.
-    asked: BTreeSet<u64>,
+    /// Numbers of the loads that have not entered, each with the tick in which it was asked for.
+    asked: BTreeMap<u64, u64>,
+    /// The tick being run.
+    now: u64,
+    /// What the threads had spent when it was last reported.
+    reported: IoTimes,
     /// Loads that have arrived and wait for their turn.
     arrived: BTreeMap<u64, (ChunkPos, Result<Option<Loaded>, LoadChunkError>)>,
     /// Chunks whose save is under way: they are not saved again before it is done.
@@ -177,7 +184,7 @@ impl ChunkStorage {
         if self.saving.contains(&position) {
             self.load_after_save.push(position);
         } else if let Some(order) = self.io.load(position) {
-            self.asked.insert(order);
+            self.asked.insert(order, self.now);
         }
     }
 
@@ -254,6 +261,22 @@ impl ChunkStorage {
         &self.io
     }
 
+    /// What happened beside the tick since the last report.
+    fn report(&mut self, before: Totals, meter: &Meter) {
+        let (now, times) = (self.totals, self.io.times());
+        let oldest = self.asked.values().next().map_or(0, |asked| self.now.saturating_sub(*asked));
+        meter.count("chunks waiting", self.loads_under_way() as u64);
+        meter.count("ticks the oldest waits", oldest);
+        meter.count("chunks saved", now.saved - before.saved);
+        meter.count("bytes saved", now.saved_bytes - before.saved_bytes);
+        meter.count("read ns", times.read - self.reported.read);
+        meter.count("decode ns", times.decode - self.reported.decode);
+        meter.count("encode ns", times.encode - self.reported.encode);
+        meter.count("pack ns", times.pack - self.reported.pack);
+        meter.count("write ns", times.write - self.reported.write);
+        self.reported = times;
+    }
+
     fn save(&mut self, world: &mut World, position: ChunkPos) {
         if let Some(chunk) = world.chunk_mut(position) {
             chunk.modified = false;
@@ -288,6 +311,7 @@ impl ChunkStorage {
             Ok(Saved { stored: None }) => self.totals.unchanged += 1,
             Ok(Saved { stored: Some(stored) }) => {
                 self.totals.saved += 1;
+                self.totals.saved_bytes += stored.bytes.len() as u64;
                 // What is saved next is compared with what the file holds now.
                 if let Some(chunk) = world.chunk_mut(position) {
                     chunk.unmodelled = Some(stored.clone());
@@ -339,8 +363,14 @@ fn needs_saving(chunk: &Chunk) -> bool {
     chunk.modified || chunk.unmodelled.is_none()
 }
 
-fn take_results(mut storage: ResMut<ChunkStorage>, mut world: ResMut<World>, meter: Res<Meter>) {
+fn take_results(
+    mut storage: ResMut<ChunkStorage>,
+    mut world: ResMut<World>,
+    tick: Res<Tick>,
+    meter: Res<Meter>,
+) {
     let storage = &mut *storage;
+    storage.now = tick.0;
     let before = storage.totals;
     let mut bytes = 0;
     match storage.budget {
@@ -361,7 +391,7 @@ fn take_results(mut storage: ResMut<ChunkStorage>, mut world: ResMut<World>, met
                 storage.take(result, &mut world);
             }
             for _ in 0..most {
-                let Some(order) = storage.asked.first().copied() else { break };
+                let Some(order) = storage.asked.keys().next().copied() else { break };
                 while !storage.arrived.contains_key(&order)
                     && let Some(result) = storage.io.wait()
                 {
@@ -373,7 +403,7 @@ fn take_results(mut storage: ResMut<ChunkStorage>, mut world: ResMut<World>, met
     }
     meter.items(storage.totals.loaded - before.loaded);
     meter.bytes(bytes);
-    meter.count("chunks waiting", storage.loads_under_way() as u64);
+    storage.report(before, &meter);
 }
 
 fn save_changed_chunks(

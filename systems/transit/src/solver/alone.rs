@@ -80,7 +80,7 @@ impl TransitSolver {
         let Some(sink) = self.endpoints.sinks.get_mut(junction.sink as usize) else { return false };
         let lane = junction.outs[side] ^ 1;
         let row = &mut self.lanes.rows[lane as usize];
-        if !sink.takes_all() || junction.router != 0 || row.flags & (FROZEN | SINGLE) != 0 {
+        if !sink.takes_all() || junction.router != 0 || row.is(FROZEN) {
             return false;
         }
         sink.taken += 1;
@@ -88,18 +88,22 @@ impl TransitSolver {
         junction.waiting = 0;
         junction.listed = false;
         let key = junction.key;
-        let settings = self.lanes.classes[usize::from(row.class)];
-        row.settle(now, settings);
-        let handle = row.pop(now, settings);
-        let due = row.due;
-        let full = row.room(now, settings) < 0;
-        if due != NEVER {
-            self.wheel.push(due, Due::Arrival(lane));
-        }
-        if full {
-            self.tell_upstream(lane);
-        }
-        self.note_left(lane);
+        let handle = if row.is(SINGLE) {
+            self.leave(lane)
+        } else {
+            let settings = self.lanes.classes[usize::from(row.class)];
+            row.settle(now, settings);
+            let handle = row.pop(now, settings);
+            let full = row.room(now, settings) < 0;
+            if row.due != NEVER {
+                self.wheel.push(row.due, Due::Arrival(lane));
+            }
+            if full {
+                self.tell_upstream(lane);
+            }
+            self.note_left(lane);
+            handle
+        };
         self.totals.delivered += 1;
         self.events.push(EventKind::Delivered, key, handle);
         true
@@ -117,9 +121,10 @@ impl TransitSolver {
         {
             return false;
         }
-        let row = &mut self.lanes.rows[lane as usize];
-        let settings = self.lanes.classes[usize::from(row.class)];
-        if row.flags & (FROZEN | SINGLE) != 0 || row.room(now, settings) < 0 {
+        if self.lanes.row(lane).is(SINGLE) {
+            self.lanes.settle_for(lane, now, 0);
+        }
+        if self.lanes.room(lane, now) < 0 {
             return false;
         }
         let Some(stack) = source.draw(now, &mut self.items, None) else { return false };
@@ -129,14 +134,10 @@ impl TransitSolver {
             self.wheel.push(source.due, Due::Source(at));
         }
         let handle = self.items.add(stack, source.source.speed).0;
-        row.settle(now, settings);
-        row.push(now, settings, 0, handle);
-        if row.count == 1 {
-            self.wheel.push(row.due, Due::Arrival(lane));
-        }
+        let key = junction.key;
+        self.enter(lane, 0, handle);
         self.totals.created += 1;
-        self.events.push(EventKind::Created, junction.key, handle);
-        self.note_entered(lane, 0, handle);
+        self.events.push(EventKind::Created, key, handle);
         true
     }
 }

@@ -76,6 +76,17 @@ impl Lanes {
         }
     }
 
+    /// Makes the room of a lane of single items good for an item that wants to start up to `carry` units from its
+    /// entry: where there is so much without doubt, the lane is left alone, else it is settled.
+    pub(crate) fn settle_for(&mut self, lane: u32, now: u64, carry: u32) {
+        let wanted = self.settings(lane).spacing() + carry;
+        let row = &mut self.rows[lane as usize];
+        match self.singles[row.head as usize].certain_tail(row, now) {
+            Some(tail) if tail >= wanted => row.tail = tail,
+            _ => self.settle(lane, now),
+        }
+    }
+
     /// As [`Lane::room`]; a lane of single items must be settled.
     #[inline]
     pub(crate) fn room(&self, lane: u32, now: u64) -> i64 {
@@ -116,14 +127,24 @@ impl Lanes {
     /// Puts an item in behind all others in tick `now`.
     #[inline]
     pub(crate) fn push(&mut self, lane: u32, now: u64, position: u32, handle: u32, items: &Items) {
-        self.settle(lane, now);
         let settings = self.settings(lane);
+        let row = &mut self.rows[lane as usize];
+        if !row.is(SINGLE) {
+            row.settle(now, settings);
+            row.push(now, settings, position, handle);
+            return;
+        }
+        let speed = item_speed(items, handle, settings);
+        if self.singles[row.head as usize].can_wait(row, now) {
+            self.singles[row.head as usize].push_later(row, now, position, speed, handle);
+            return;
+        }
+        self.settle(lane, now);
         let row = &mut self.rows[lane as usize];
         if !row.is(SINGLE) {
             row.push(now, settings, position, handle);
             return;
         }
-        let speed = item_speed(items, handle, settings);
         self.singles[row.head as usize].push(row, now, position, speed, handle);
     }
 

@@ -8,6 +8,7 @@ mod bodies;
 mod case;
 mod engine;
 mod light;
+mod queues;
 mod rounds;
 mod statistics;
 mod table;
@@ -24,7 +25,8 @@ use crate::outcome::{Failure, Outcome};
 
 /// All cases of all subjects, in the order in which they are listed and run.
 fn cases() -> Vec<Case> {
-    [engine::cases(), bodies::cases(), light::cases(), transit::cases()].into_iter().flatten().collect()
+    let subjects = [engine::cases(), bodies::cases(), light::cases(), queues::cases(), transit::cases()];
+    subjects.into_iter().flatten().collect()
 }
 
 /// Runs `voxtick measure`.
