@@ -86,7 +86,31 @@ impl Default for Settings {
 
 /// All bodies of one world.
 ///
-/// Rows live in pools, one for each chunk that has bodies. Cost of a tick: O(awake bodies) + O(changes near sleepers).
+/// Rows live in pools, one for each chunk that has bodies; a body takes 76 bytes. Cost of a tick: O(awake bodies), and for
+/// each chunk with changed blocks in or beside it O(changes + its sleepers). A body at rest sleeps: it is in no loop until a
+/// block near it changes, a chunk comes or goes, or it is thrown, and what it has become meanwhile is worked out then, to
+/// the bit. So is what [`Population::view`] and [`Population::iter`] tell of a sleeper.
+///
+/// ```
+/// use voxtick_bodies::{Population, Settings, Spawn};
+/// use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, ItemKind, ItemStack, World};
+///
+/// let states = BlockStates::load();
+/// let mut population = Population::new(&states, Settings::default());
+/// let mut world = World::new(Dimension::overworld(), states);
+/// world.insert_chunk(Chunk::empty(ChunkPos::new(0, 0), world.dimension()));
+///
+/// let apple = Spawn::at([8.5, 100.0, 8.5], ItemStack::new(ItemKind(1), 3, 64));
+/// let id = population.spawn(&[apple])?[0];
+/// for tick in 0..20 {
+///     population.tick(&world, 42, 1);
+///     world.begin_tick(tick + 1);
+/// }
+/// let view = population.view(id).expect("it falls");
+/// assert!(view.body.position[1] < 93.0);
+/// assert_eq!((view.age, view.pickup_delay), (Some(20), Some(0)));
+/// # Ok::<(), voxtick_bodies::SpawnError>(())
+/// ```
 #[derive(Debug)]
 pub struct Population {
     pub(crate) settings: Settings,
