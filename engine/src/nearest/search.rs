@@ -26,7 +26,7 @@ impl Search {
         self.bounds = self.query.map(|centre| bounds_of_ball(centre, third));
     }
 
-    /// Looks closely at those positions of a block whose bits are set. Blocks must come in ascending
+    /// Looks closely at those positions of a group whose bits are set. Groups must come in ascending
     /// order.
     #[inline(always)]
     pub(super) fn offer_some(&mut self, mut mask: u32, first: usize, position: impl Fn(usize) -> [i32; 3]) {
