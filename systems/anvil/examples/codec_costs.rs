@@ -8,10 +8,10 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
-use voxtick_anvil::compression::{Compression, Inflater, Packer};
+use voxtick_anvil::compression::{ChunkCompressor, Compression, Inflater, Packer};
 use voxtick_anvil::nbt::{NbtLimits, Tape};
 use voxtick_anvil::region::{Region, StoredChunk};
-use voxtick_anvil::{ChunkDecoder, ChunkEncoder, Limits};
+use voxtick_anvil::{ChunkDecoder, ChunkEncoder, Limits, load_region, reference};
 use voxtick_worlds::{BlockStates, ChunkPos, Dimension, RegionPos};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -89,6 +89,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }),
     );
 
+    per_chunk(
+        "the reference, from NBT to columns",
+        Box::new(|n| {
+            black_box(reference::decode_chunk(&chunks[n].2, &dimension, &states).expect("it is whole"));
+        }),
+    );
+
     let mut decoded = Vec::new();
     for (position, stored, _) in &chunks {
         decoded.push(decoder.decode(*position, stored)?.chunk);
@@ -99,7 +106,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             chunk.set_block(1, chunk.min_y() + section * 16 + 3, 2, stone, &states);
         }
     }
-    let mut encoder = ChunkEncoder::new(dimension, states, limits, Packer::new());
+    let mut encoder = ChunkEncoder::new(dimension.clone(), states.clone(), limits, Packer::new());
     per_chunk(
         "encode to NBT, every section changed",
         Box::new(|n| {
@@ -131,6 +138,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }),
         );
         println!("{:44} {:8.1} % of the NBT", "", 100.0 * total as f64 / 7.0 / bytes as f64);
+    }
+    let mut compressor = ChunkCompressor::new()?;
+    let mut packed = Vec::new();
+    let mut total = 0;
+    per_chunk(
+        "pack with zstd level 3",
+        Box::new(|n| {
+            compressor.compress(&chunks[n].2, &mut packed).expect("there is memory");
+            total += packed.len();
+        }),
+    );
+    println!("{:44} {:8.1} % of the NBT", "", 100.0 * total as f64 / 7.0 / bytes as f64);
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let best = (0..5)
+            .map(|_| {
+                let start = Instant::now();
+                black_box(pool.install(|| load_region(&region, &dimension, &states, &limits)));
+                start.elapsed().as_secs_f64() * 1e3
+            })
+            .fold(f64::INFINITY, f64::min);
+        println!("{:44} {best:8.1} ms", format!("the whole region with {threads} threads"));
     }
     Ok(())
 }

@@ -13,6 +13,15 @@ use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadChunkError {
+    /// The region file cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenRegionError),
+    /// This crate made a mistake.
+    #[error("chunk {chunk}: decoding it failed by a fault of this program; please report it")]
+    Fault {
+        /// The chunk.
+        chunk: ChunkPos,
+    },
     /// The region file does not give it.
     #[error(transparent)]
     Read(#[from] ReadChunkError),

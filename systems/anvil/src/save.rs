@@ -42,6 +42,9 @@ impl SaveDimension {
     }
 }
 
+/// The DataVersion (21w43a) from which on the overworld reaches from y = -64 to 319.
+const FIRST_TALL_VERSION: i32 = 2844;
+
 /// The region files of one dimension of a save.
 ///
 /// ```no_run
@@ -138,6 +141,29 @@ impl Save {
     #[must_use]
     pub fn dimension(&self) -> SaveDimension {
         self.dimension
+    }
+
+    /// The build range and sky that its chunks were made for: in the overworld y = 0 to 255 where the first readable
+    /// chunk is older than Minecraft Java 1.18 (DataVersion 2844), else what the game gives the dimension.
+    #[must_use]
+    pub fn build_range(&self) -> Dimension {
+        let dimension = self.dimension.dimension();
+        let mut decoder = ChunkDecoder::new(dimension.clone(), BlockStates::load(), Limits::default());
+        let mut stored = StoredChunk::default();
+        for (position, path) in &self.regions {
+            let Ok(region) = Region::open_as(path, *position) else { continue };
+            for chunk in region.chunks() {
+                if let Ok(true) = region.read(chunk, &mut stored, &Limits::default())
+                    && let Ok(decoded) = decoder.decode(chunk, &stored)
+                    && let Some(kept) = decoded.chunk.unmodelled
+                {
+                    let is_old =
+                        self.dimension == SaveDimension::Overworld && kept.data_version < FIRST_TALL_VERSION;
+                    return if is_old { Dimension::overworld_before_1_18() } else { dimension };
+                }
+            }
+        }
+        dimension
     }
 
     /// The regions and their files, in ascending order of position.

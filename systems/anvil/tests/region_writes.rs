@@ -154,7 +154,7 @@ fn damage_is_not_written_over_unless_the_caller_says_so() {
         assert!(matches!(error, WriteChunkError::Damaged(_)), "{error}");
     }
     region.flush().expect("it is flushed");
-    assert_eq!(std::fs::read(&path).expect("the file is there"), bytes.bytes, "not a byte has changed");
+    assert!(std::fs::read(&path).expect("the file is there") == bytes.bytes, "not a byte has changed");
     for x in 1..5 {
         write(x, Overwrite::Damaged).expect("it may be lost");
         assert_eq!(stored(&region, ChunkPos::new(x, 0)), Some((PLAIN, payload(9, 9), 1)));

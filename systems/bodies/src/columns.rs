@@ -36,12 +36,7 @@ pub struct Columns {
     pub born: Vec<u32>,
     /// The number of each, by which it is known for as long as it exists.
     pub number: Vec<u32>,
-    /// The number of the next sleeper over the same column of blocks.
-    pub(crate) next: Vec<u32>,
 }
-
-/// No body: the end of a list of numbers.
-pub(crate) const NONE: u32 = u32::MAX;
 
 /// One row of [`Columns`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,10 +104,6 @@ macro_rules! each_column {
             let $column = &mut columns.number;
             $action;
         }
-        {
-            let $column = &mut columns.next;
-            $action;
-        }
     }};
 }
 
@@ -123,7 +114,7 @@ impl Columns {
         + size_of::<ItemKind>()
         + size_of::<[u8; 2]>()
         + size_of::<i16>()
-        + 3 * size_of::<u32>();
+        + 2 * size_of::<u32>();
 
     /// How many rows there are.
     #[must_use]
@@ -151,7 +142,6 @@ impl Columns {
         self.pickup.push(row.pickup);
         self.born.push(row.born);
         self.number.push(row.number);
-        self.next.push(NONE);
     }
 
     /// Row `row`.

@@ -1,5 +1,6 @@
 //! What happened to bodies in one tick, a kind a column, each in ascending order of number.
 
+use crate::inlets::Entered;
 use crate::population::BodyId;
 
 /// What happened in a tick. Emptied when the next begins.
@@ -11,6 +12,8 @@ pub struct Events {
     pub merged: Vec<(BodyId, BodyId)>,
     /// Bodies that have vanished with age or fallen out of the world.
     pub despawned: Vec<BodyId>,
+    /// Bodies that went into an inlet.
+    pub entered: Vec<Entered>,
     /// Bodies whose values were refused: they stay where they are. Each is told of once.
     pub quarantined: Vec<BodyId>,
 }
@@ -20,6 +23,7 @@ impl Events {
         self.landed.clear();
         self.merged.clear();
         self.despawned.clear();
+        self.entered.clear();
         self.quarantined.clear();
     }
 

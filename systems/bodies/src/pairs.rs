@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_start_that_moves_on_gives_every_row_its_turn() {
         let cloud = cloud(6, 64, 0.2);
-        let mut seen = vec![false; 64];
+        let mut seen = [false; 64];
         for start in 0..64 {
             let settings = TouchSettings { capacity: 4, start, ..TouchSettings::default() };
             search(&cloud, &settings).1.iter().for_each(|&[row, _]| seen[row as usize] = true);

@@ -35,6 +35,10 @@ pub(crate) struct Shared<'a> {
 
 /// Steps the awake rows of all pools.
 pub(crate) fn step_pools(pools: &mut [Pool], shared: Shared<'_>) -> Tally {
+    // Where all sleep, the threads may sleep too.
+    if pools.iter().all(|pool| pool.awake == 0) {
+        return Tally::default();
+    }
     pools
         .par_iter_mut()
         .filter(|pool| pool.awake > 0)

@@ -4,9 +4,9 @@ use std::ops::{Deref, DerefMut};
 
 use bevy_ecs::prelude::*;
 use voxtick_engine::{BuildError, Meter, Plugin, Pool, Seed, Setup};
-use voxtick_worlds::{Ledger, World, stages};
+use voxtick_worlds::{Inventories, Ledger, SpilledItem, World, stages};
 
-use crate::population::{Population, Settings};
+use crate::population::{Population, Settings, Spawn};
 
 /// All bodies of a simulation: a [`Population`] as a resource.
 #[derive(Resource, Debug)]
@@ -27,6 +27,9 @@ impl DerefMut for Bodies {
 }
 
 /// Adds the resource [`Bodies`] and the system that steps them to the stage "bodies".
+///
+/// Each tick, what fell out of pipes ([`SpilledItem`]) becomes a body before the bodies move, and what then reaches into an
+/// [inlet](Population::add_inlet) goes into its container, where there are [`Inventories`].
 ///
 /// Add it after [`WorldsPlugin`](voxtick_worlds::WorldsPlugin), which brings the stage, the world and the ledger. Cost
 /// class: O(awake bodies) and O(changed blocks near sleepers).
@@ -70,17 +73,19 @@ impl Plugin for BodiesPlugin {
             ));
         };
         let population = Population::new(world.states(), self.settings);
-        setup.resource(Bodies(population)).system(stages::BODIES, step_bodies).hash(|world, hasher| {
-            for (id, view) in world.resource::<Bodies>().iter() {
-                hasher.write_u32s(&[id.number, id.generation, view.body.flags.results().0]);
-                hasher.write_f64s(&view.body.position);
-                hasher.write_f64s(&view.body.velocity);
-                let stack = view.stack;
-                let pickup = view.pickup_delay.map_or(u32::MAX, u32::from);
-                hasher.write_u32s(&[stack.kind.0, stack.count.into(), stack.max_count.into(), pickup]);
-                hasher.write_i32s(&[view.age.unwrap_or(i32::MIN)]);
-            }
-        });
+        setup.message::<SpilledItem>().resource(Bodies(population)).system(stages::BODIES, step_bodies).hash(
+            |world, hasher| {
+                for (id, view) in world.resource::<Bodies>().iter() {
+                    hasher.write_u32s(&[id.number, id.generation, view.body.flags.results().0]);
+                    hasher.write_f64s(&view.body.position);
+                    hasher.write_f64s(&view.body.velocity);
+                    let stack = view.stack;
+                    let pickup = view.pickup_delay.map_or(u32::MAX, u32::from);
+                    hasher.write_u32s(&[stack.kind.0, stack.count.into(), stack.max_count.into(), pickup]);
+                    hasher.write_i32s(&[view.age.unwrap_or(i32::MIN)]);
+                }
+            },
+        );
         Ok(())
     }
 }
@@ -89,14 +94,24 @@ fn step_bodies(
     world: Res<World>,
     mut bodies: ResMut<Bodies>,
     mut ledger: ResMut<Ledger>,
-    pool: Res<Pool>,
-    seed: Res<Seed>,
+    mut spilled: MessageReader<SpilledItem>,
+    inventories: Option<ResMut<Inventories>>,
+    (pool, seed): (Res<Pool>, Res<Seed>),
     meter: Res<Meter>,
 ) {
     let threads = pool.threads();
     let (world, seed) = (&*world, seed.0);
     let population = &mut bodies.0;
+    for spill in spilled.read() {
+        // With the game's delay and no speed of its own, as what a dropper lets go.
+        if population.spawn(&[Spawn::at(spill.point, spill.stack)]).is_err() {
+            meter.count("no room", 1);
+        }
+    }
     let tally = pool.install(|| population.tick(world, seed, threads));
+    if let Some(mut inventories) = inventories {
+        population.take_in(&mut inventories);
+    }
     population.settle_ledger(&mut ledger);
     meter.items(tally.awake);
     meter.count("bodies", population.count() as u64);
@@ -105,5 +120,6 @@ fn step_bodies(
     meter.count("held", tally.held);
     meter.count("landed", population.events().landed.len() as u64);
     meter.count("merged", population.events().merged.len() as u64);
+    meter.count("taken in", population.events().entered.len() as u64);
     meter.count("despawned", population.events().despawned.len() as u64);
 }

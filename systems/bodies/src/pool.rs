@@ -2,13 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
 
 use crate::body::{Flags, floor};
-use crate::columns::{Columns, NONE, Row};
+use crate::columns::{Columns, Row};
 use crate::kernel::tile::Tile;
 use crate::merge::can_merge;
+use crate::rules::{HALF_WIDTH, HEIGHT};
 use crate::sleep;
-use voxtick_worlds::ChunkPos;
+use rustc_hash::FxHashMap;
+use voxtick_worlds::{BlockPos, ChunkPos};
 
 /// The bodies of one chunk.
 #[derive(Debug, Default)]
@@ -28,14 +31,12 @@ pub(crate) struct Pool {
     pub(crate) mergeable: usize,
     /// Until this tick something here may find another to merge with.
     pub(crate) merge_until: u64,
-    /// How many rows are frozen.
-    frozen: usize,
     /// How many rows are marked as gone.
     gone: usize,
     /// No row is due to vanish before this tick.
     pub(crate) next_due: u64,
-    /// The first sleeper over each column of the chunk, by number; empty while there is none.
-    heads: Vec<u32>,
+    /// The tick in which frozen rows were frozen, by number: few are at any time.
+    frozen_since: FxHashMap<u32, u32>,
 }
 
 /// Where the rows of bodies are, by number.
@@ -47,6 +48,10 @@ pub(crate) struct Places {
     free: BinaryHeap<Reverse<u32>>,
 }
 
+/// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
+const SLEEPER_REACH: f64 = HALF_WIDTH + 0.001;
+/// How far a sleeper would fall in its moving phase, and a little.
+const SLEEPER_FALL: f64 = 0.17;
 /// Flags of a row that is held and put aside.
 const FROZEN: Flags = Flags::SLEEPS.with(Flags::UNLOADED);
 const ROW_BITS: u32 = 24;
@@ -68,7 +73,7 @@ impl Places {
         if let Some(Reverse(number)) = self.free.pop() {
             return Some((number, self.generation(number)));
         }
-        let number = u32::try_from(self.places.len()).ok().filter(|&number| number != NONE)?;
+        let number = u32::try_from(self.places.len()).ok().filter(|&number| number != u32::MAX)?;
         self.places.push(u64::from(NO_POOL) << ROW_BITS);
         Some((number, 0))
     }
@@ -100,10 +105,6 @@ impl Places {
     pub(crate) fn bound(&self) -> u32 {
         self.places.len() as u32
     }
-
-    fn row(&self, number: u32) -> usize {
-        (self.places[number as usize] & ((1 << ROW_BITS) - 1)) as usize
-    }
 }
 
 impl Pool {
@@ -130,7 +131,7 @@ impl Pool {
     pub(crate) fn remove(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) -> Row {
         let removed = self.row_now(row, ticks);
         if row >= self.awake {
-            self.unlink(row, places);
+            self.forget_sleeper(row);
         }
         let mut hole = row;
         if row < self.awake {
@@ -145,19 +146,20 @@ impl Pool {
         removed
     }
 
-    /// Puts an awake row among the sleepers, with `ticks` run so far, this one included.
-    pub(crate) fn put_to_sleep(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) {
+    /// Puts an awake row among the sleepers, with `ticks` run so far, this one included; its speed decays by `slide`.
+    pub(crate) fn put_to_sleep(
+        &mut self,
+        row: usize,
+        slide: Flags,
+        pool: u32,
+        places: &mut Places,
+        ticks: u64,
+    ) {
         self.awake -= 1;
         self.exchange(row, self.awake, pool, places);
         let row = self.awake;
-        self.rows.flags[row] = self.rows.flags[row].with(Flags::SLEEPS);
+        self.rows.flags[row] = self.rows.flags[row].with(Flags::SLEEPS).with(slide);
         self.rows.vy[row] = f64::from_bits(ticks);
-        if self.heads.is_empty() {
-            self.heads.resize(256, NONE);
-        }
-        let column = self.column(row);
-        self.rows.next[row] = self.heads[column];
-        self.heads[column] = self.rows.number[row];
     }
 
     /// Puts a row that is held at the edge of what is loaded aside, with `ticks` run so far, this one included. It stands
@@ -165,13 +167,12 @@ impl Pool {
     pub(crate) fn freeze(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) {
         self.set_aside(row, pool, places);
         self.rows.flags[self.awake] = self.rows.flags[self.awake].with(Flags::SLEEPS);
-        self.rows.next[self.awake] = ticks as u32;
-        self.frozen += 1;
+        self.frozen_since.insert(self.rows.number[self.awake], ticks as u32);
     }
 
     /// Wakes what is frozen.
     pub(crate) fn thaw(&mut self, pool: u32, places: &mut Places, ticks: u64) {
-        if self.frozen > 0 {
+        if !self.frozen_since.is_empty() {
             for row in self.awake..self.rows.len() {
                 if self.rows.flags[row].has(FROZEN) {
                     self.wake(row, pool, places, ticks);
@@ -205,8 +206,10 @@ impl Pool {
         if row < self.awake {
             return;
         }
-        let Row { body, born, .. } = self.row_now(row, ticks);
-        self.unlink(row, places);
+        let Row { mut body, born, .. } = self.row_now(row, ticks);
+        // What woke it may be in its way.
+        body.flags = body.flags.without(Flags::CLEAR);
+        self.forget_sleeper(row);
         self.rows.set_body(row, &body);
         self.rows.born[row] = born;
         self.exchange(row, self.awake, pool, places);
@@ -238,8 +241,11 @@ impl Pool {
     }
 
     fn frozen_for(&self, row: usize, ticks: u64) -> u32 {
-        let is_frozen = self.rows.flags[row].has(FROZEN);
-        if is_frozen { (ticks as u32).wrapping_sub(self.rows.next[row]) } else { 0 }
+        if !self.rows.flags[row].has(FROZEN) {
+            return 0;
+        }
+        let since = self.frozen_since.get(&self.rows.number[row]).copied();
+        since.map_or(0, |since| (ticks as u32).wrapping_sub(since))
     }
 
     /// Marks a row for [`Pool::remove_marked`]. Returns whether it is the first.
@@ -253,7 +259,7 @@ impl Pool {
     pub(crate) fn remove_marked(&mut self, pool: u32, places: &mut Places) {
         for row in self.awake..self.rows.len() {
             if self.rows.flags[row].has(Flags::GONE) {
-                self.unlink(row, places);
+                self.forget_sleeper(row);
             }
         }
         let (mut kept, mut awake) = (0, 0);
@@ -275,13 +281,23 @@ impl Pool {
         self.gone = 0;
     }
 
-    /// Calls `found` with the number of every sleeper over a column (`z * 16 + x`).
-    pub(crate) fn sleepers(&self, column: usize, places: &Places, mut found: impl FnMut(u32, usize)) {
-        let mut number = self.heads.get(column).copied().unwrap_or(NONE);
-        while number != NONE {
-            let row = places.row(number);
-            found(number, row);
-            number = self.rows.next[row];
+    /// Writes the numbers of the sleepers whose boxes and next moves reach one of the changed cells to `found`. `changed`
+    /// is only used for what concerns this pool.
+    pub(crate) fn reached_sleepers(&self, changed: &ChangedCells, found: &mut Vec<u32>) {
+        let (west, north) = (f64::from(self.chunk.x) * 16.0 - 1.0, f64::from(self.chunk.z) * 16.0 - 1.0);
+        let rows = &self.rows;
+        for row in self.awake..rows.len() {
+            let (x, z) = (rows.x[row] - west, rows.z[row] - north);
+            // In columns from one before the chunk on: never below 0, so cutting off rounds down.
+            let (low_x, high_x) = ((x - SLEEPER_REACH) as usize, (x + SLEEPER_REACH) as usize);
+            let (low_z, high_z) = ((z - SLEEPER_REACH) as usize, (z + SLEEPER_REACH) as usize);
+            if changed.any([low_x, high_x], [low_z, high_z]) && rows.flags[row].has(Flags::SLEEPS) {
+                let y = rows.y[row];
+                let heights = floor(y - SLEEPER_FALL) - 1..=floor(y + HEIGHT);
+                if changed.any_within([low_x, high_x], [low_z, high_z], &heights) {
+                    found.push(rows.number[row]);
+                }
+            }
         }
     }
 
@@ -300,33 +316,66 @@ impl Pool {
         }
     }
 
-    fn column(&self, row: usize) -> usize {
-        let (x, z) = (floor(self.rows.x[row]), floor(self.rows.z[row]));
-        ((z & 15) * 16 + (x & 15)) as usize
+    /// Forgets what is kept beside the row of a sleeper.
+    fn forget_sleeper(&mut self, row: usize) {
+        if self.rows.flags[row].has(FROZEN) {
+            self.frozen_since.remove(&self.rows.number[row]);
+        }
+    }
+}
+
+/// Columns along one edge of what a pool's sleepers reach.
+const EDGE: usize = 18;
+
+/// Changed cells in and around one chunk, by column.
+#[derive(Debug, Default)]
+pub(crate) struct ChangedCells {
+    /// One bit a column, one word for each `z`.
+    columns: [u32; EDGE],
+    cells: Vec<(u16, i32)>,
+}
+
+impl ChangedCells {
+    /// Forgets all cells.
+    pub(crate) fn clear(&mut self) {
+        self.columns = [0; EDGE];
+        self.cells.clear();
     }
 
-    fn unlink(&mut self, row: usize, places: &Places) {
-        if !self.rows.flags[row].has(Flags::SLEEPS) {
-            return;
+    /// Adds a cell, unless it is farther than one column from the chunk.
+    pub(crate) fn add(&mut self, at: BlockPos, chunk: ChunkPos) {
+        let column = |along: i32, chunk: i32| {
+            let column = i64::from(along) - i64::from(chunk) * 16 + 1;
+            usize::try_from(column).ok().filter(|&column| column < EDGE)
+        };
+        if let (Some(x), Some(z)) = (column(at.x, chunk.x), column(at.z, chunk.z)) {
+            self.columns[z] |= 1 << x;
+            self.cells.push(((z * EDGE + x) as u16, at.y));
         }
-        if self.rows.flags[row].has(FROZEN) {
-            self.frozen -= 1;
-            return;
-        }
-        let (number, after) = (self.rows.number[row], self.rows.next[row]);
-        let column = self.column(row);
-        if self.heads[column] == number {
-            self.heads[column] = after;
-            return;
-        }
-        let mut at = self.heads[column];
-        while at != NONE {
-            let before = places.row(at);
-            at = self.rows.next[before];
-            if at == number {
-                self.rows.next[before] = after;
-                return;
-            }
-        }
+    }
+
+    /// To be called when all cells have been added.
+    pub(crate) fn sort(&mut self) {
+        self.cells.sort_unstable();
+        self.cells.dedup();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    fn any(&self, x: [usize; 2], z: [usize; 2]) -> bool {
+        let line = |z: usize| self.columns.get(z).copied().unwrap_or(0);
+        (line(z[0]) | line(z[1])) & (1 << (x[0] & 31) | 1 << (x[1] & 31)) != 0
+    }
+
+    fn any_within(&self, x: [usize; 2], z: [usize; 2], heights: &RangeInclusive<i32>) -> bool {
+        z.iter().any(|z| {
+            x.iter().any(|x| {
+                let column = (z * EDGE + x) as u16;
+                let first = self.cells.partition_point(|&cell| cell < (column, *heights.start()));
+                self.cells.get(first).is_some_and(|&cell| cell <= (column, *heights.end()))
+            })
+        })
     }
 }

@@ -12,9 +12,9 @@ use crate::exact::{Scratch, is_sane};
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
 use crate::merge::MergeScratch;
-use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
+use crate::pool::{ChangedCells, POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
-use voxtick_worlds::{BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
+use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ContainerId, ItemStack, Ledger};
 
 /// A body, for as long as it exists; afterwards the name of nothing.
 ///
@@ -105,7 +105,12 @@ pub struct Population {
     pub(crate) ledger: Ledger,
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
+    pub(crate) changed: Vec<(u32, BlockPos)>,
+    pub(crate) changed_cells: ChangedCells,
     pub(crate) merging: MergeScratch,
+    /// In the canonical order.
+    pub(crate) inlets: BTreeMap<BlockPos, ContainerId>,
+    pub(crate) reaching: Vec<(u32, BlockPos)>,
 }
 
 /// Why bodies were not made.
@@ -145,7 +150,11 @@ impl Population {
             ledger: Ledger::default(),
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
+            changed: Vec::new(),
+            changed_cells: ChangedCells::default(),
             merging: MergeScratch::default(),
+            inlets: BTreeMap::new(),
+            reaching: Vec::new(),
         }
     }
 
@@ -188,30 +197,21 @@ impl Population {
     /// [`SpawnError::Full`] where a pool or the table of names is full.
     pub fn spawn_into(&mut self, spawns: &[Spawn], made: &mut Vec<BodyId>) -> Result<(), SpawnError> {
         for (index, spawn) in spawns.iter().enumerate() {
-            let full = |limit| SpawnError::Full { index, limit };
-            let chunk = chunk_of(spawn.position);
-            let pool = self.pool_at(chunk).ok_or(full("1,048,575 chunks with bodies"))?;
-            if self.pools[pool as usize].rows.len() >= ROW_LIMIT {
-                return Err(full("16,777,216 bodies in one chunk"));
-            }
-            let (number, generation) = self.places.take().ok_or(full("4,294,967,295 bodies"))?;
             let mut body = Body::new(spawn.position, spawn.velocity);
+            let is_sane = is_sane(&body);
             body.flags =
-                Flags::default().with_phase_offset(number).set(Flags::NEVER_DESPAWN, spawn.age.is_none());
-            if !is_sane(&body) {
-                body.flags = body.flags.with(Flags::QUARANTINED);
-                self.events.quarantined.push(BodyId { number, generation });
-            }
+                body.flags.set(Flags::NEVER_DESPAWN, spawn.age.is_none()).set(Flags::QUARANTINED, !is_sane);
             let age = spawn.age.unwrap_or(0);
             let pickup = spawn.pickup_delay.map_or(NEVER_PICK_UP, |delay| {
                 (i32::from(delay) + i32::from(age)).clamp(-32_767, 32_767) as i16
             });
             let born = (self.ticks as u32).wrapping_sub(i32::from(age).cast_unsigned());
-            let row = Row { body, stack: spawn.stack, pickup, born, number };
-            self.add_row(&row, pool);
-            self.count += 1;
-            self.ledger.created += 1;
-            made.push(BodyId { number, generation });
+            let row = Row { body, stack: spawn.stack, pickup, born, number: 0 };
+            let id = self.make(row, index, None)?;
+            if !is_sane {
+                self.events.quarantined.push(id);
+            }
+            made.push(id);
         }
         Ok(())
     }
@@ -236,6 +236,52 @@ impl Population {
             }
         }
         removed
+    }
+
+    /// Takes all bodies of a chunk out, to be kept with it: rows in ascending order of number, each as it is now, its
+    /// clocks as in [`Columns`]. They count as delivered, and as created when they are [put back](Population::put_back).
+    pub fn take_chunk(&mut self, chunk: ChunkPos) -> Vec<Row> {
+        let Some(&pool) = self.pool_of_chunk.get(&chunk) else { return Vec::new() };
+        let mut numbers = self.pools[pool as usize].rows.number.clone();
+        numbers.sort_unstable();
+        let rows: Vec<Row> = numbers.into_iter().filter_map(|number| self.take(self.id(number))).collect();
+        self.ledger.delivered += rows.len() as u64;
+        rows
+    }
+
+    /// Puts rows back that [`Population::take_chunk`] took out when `ticks` ticks had been run; they go on as if no
+    /// time had passed, under new names.
+    ///
+    /// # Errors
+    /// As [`Population::spawn_into`].
+    pub fn put_back(&mut self, rows: &[Row], ticks: u64) -> Result<Vec<BodyId>, SpawnError> {
+        let mut made = Vec::with_capacity(rows.len());
+        let away = self.ticks.wrapping_sub(ticks);
+        for (index, row) in rows.iter().enumerate() {
+            let mut row = *row;
+            row.born = row.born.wrapping_add(away as u32);
+            row.body.flags = row.body.flags.without(Flags::CLEAR);
+            let phase_offset = row.body.flags.phase_offset().wrapping_sub(away as u32);
+            made.push(self.make(row, index, Some(phase_offset))?);
+        }
+        Ok(made)
+    }
+
+    /// Gives a row a number and a place. Without a phase of its own it gets one by its number, so that resting bodies
+    /// take turns.
+    fn make(&mut self, mut row: Row, index: usize, phase_offset: Option<u32>) -> Result<BodyId, SpawnError> {
+        let full = |limit| SpawnError::Full { index, limit };
+        let pool = self.pool_at(chunk_of(row.body.position)).ok_or(full("1,048,575 chunks with bodies"))?;
+        if self.pools[pool as usize].rows.len() >= ROW_LIMIT {
+            return Err(full("16,777,216 bodies in one chunk"));
+        }
+        let (number, generation) = self.places.take().ok_or(full("4,294,967,295 bodies"))?;
+        row.number = number;
+        row.body.flags = row.body.flags.with_phase_offset(phase_offset.unwrap_or(number));
+        self.add_row(&row, pool);
+        self.count += 1;
+        self.ledger.created += 1;
+        Ok(BodyId { number, generation })
     }
 
     /// What is known of a body.

@@ -5,7 +5,7 @@
 use crate::body::{Body, Bounds, floor};
 use crate::pool::Pool;
 use crate::population::{BodyId, Population};
-use crate::rules::{HALF_WIDTH, HEIGHT};
+use crate::rules::HALF_WIDTH;
 use voxtick_worlds::ChunkPos;
 
 impl Population {

@@ -6,13 +6,11 @@ use crate::body::{Flags, floor};
 use crate::kernel::Tally;
 use crate::parallel::{Shared, step_pools};
 use crate::population::{Population, chunk_of};
-use crate::rules::{DESPAWN_AGE, HALF_WIDTH, HEIGHT, Moment, VOID_DEPTH};
+use crate::rules::{DESPAWN_AGE, Moment, VOID_DEPTH};
 use voxtick_worlds::{BlockPos, ChunkEvent, World};
 
-/// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
-const SLEEPER_REACH: f64 = HALF_WIDTH + 0.001;
-/// How far a sleeper would fall in its moving phase, and a little.
-const SLEEPER_FALL: f64 = 0.17;
+/// Changed blocks around one pool from which its tile is built anew instead of patched.
+const PATCH_LIMIT: usize = 64;
 
 impl Population {
     /// Runs one tick over `world`, in parallel on the rayon pool that it is called in, which has `threads` threads.
@@ -63,8 +61,59 @@ impl Population {
                 }
             }
         }
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.clear();
         for change in changes.blocks {
-            self.disturb_block(change.position);
+            self.add_touched_pools(change.position, &mut changed);
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        for of_pool in changed.chunk_by(|one, other| one.0 == other.0) {
+            self.disturb_cells(of_pool, world);
+        }
+        self.changed = changed;
+    }
+
+    /// Adds the pools that a change at `at` may matter to.
+    fn add_touched_pools(&self, at: BlockPos, changed: &mut Vec<(u32, BlockPos)>) {
+        for (x, z) in NEIGHBOURS {
+            // A pool sees one column beyond its chunk, and what is held at its edge could meet some more.
+            let Some(beside) = at.checked_offset(x * REACH, 0, z * REACH) else { continue };
+            if (x, z) != (0, 0) && beside.chunk() == at.chunk() {
+                continue;
+            }
+            if let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) {
+                changed.push((pool, at));
+            }
+        }
+    }
+
+    /// Follows the changes around one pool.
+    fn disturb_cells(&mut self, changes: &[(u32, BlockPos)], world: &World) {
+        let Some(&(number, _)) = changes.first() else { return };
+        let pool = &mut self.pools[number as usize];
+        pool.forget_clear();
+        if changes.len() > PATCH_LIMIT {
+            pool.stale = true;
+        } else if !pool.stale && pool.tile.is_built() {
+            changes.iter().for_each(|&(_, at)| pool.tile.patch(at, world, &self.materials));
+        }
+        pool.thaw(number, &mut self.places, self.ticks);
+        if pool.awake == pool.rows.len() {
+            return;
+        }
+        self.changed_cells.clear();
+        changes.iter().for_each(|&(_, at)| self.changed_cells.add(at, pool.chunk));
+        if self.changed_cells.is_empty() {
+            return;
+        }
+        self.changed_cells.sort();
+        self.movers.clear();
+        pool.reached_sleepers(&self.changed_cells, &mut self.movers);
+        for &sleeper in &self.movers {
+            if let Some((_, row)) = self.places.find(sleeper) {
+                pool.wake(row, number, &mut self.places, self.ticks);
+            }
         }
     }
 
@@ -79,46 +128,6 @@ impl Population {
             let (low, high) = reach.unwrap_or((y, y));
             Some((low.min(y - 2), high.max(y + 8)))
         });
-    }
-
-    fn disturb_block(&mut self, at: BlockPos) {
-        for (x, z) in NEIGHBOURS {
-            // A pool sees one column beyond its chunk, and what is held at its edge could meet some more.
-            let Some(beside) = at.checked_offset(x * REACH, 0, z * REACH) else { continue };
-            if (x, z) != (0, 0) && beside.chunk() == at.chunk() {
-                continue;
-            }
-            let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) else { continue };
-            let disturbed = &mut self.pools[pool as usize];
-            disturbed.forget_clear();
-            disturbed.stale = true;
-            disturbed.thaw(pool, &mut self.places, self.ticks);
-        }
-        self.movers.clear();
-        for (x, z) in NEIGHBOURS {
-            let Some(beside) = at.checked_offset(x, 0, z) else { continue };
-            let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) else { continue };
-            let pool = &self.pools[pool as usize];
-            let movers = &mut self.movers;
-            pool.sleepers(beside.column(), &self.places, |number, row| {
-                let reaches = |along: f64, cell: i32| {
-                    floor(along - SLEEPER_REACH) <= cell && cell <= floor(along + SLEEPER_REACH)
-                };
-                let y = pool.rows.y[row];
-                let low = floor(y - SLEEPER_FALL) - 1;
-                if reaches(pool.rows.x[row], at.x)
-                    && reaches(pool.rows.z[row], at.z)
-                    && (low..=floor(y + HEIGHT)).contains(&at.y)
-                {
-                    movers.push(number);
-                }
-            });
-        }
-        for &number in &self.movers {
-            if let Some((pool, row)) = self.places.find(number) {
-                self.pools[pool].wake(row, pool as u32, &mut self.places, self.ticks);
-            }
-        }
     }
 
     /// Deals with the rows that the step has marked: those that left their pool, landed, rest, or were refused.
@@ -145,7 +154,7 @@ impl Population {
     fn settle_row(&mut self, pool: usize, row: usize, flags: Flags, lost_below: f64) {
         let number = self.pools[pool].rows.number[row];
         let id = self.id(number);
-        self.pools[pool].rows.flags[row] = flags.without(Flags::PENDING);
+        self.pools[pool].rows.flags[row] = flags.without(Flags::PENDING).without(Flags::SLIDE);
         if flags.has(Flags::LANDED) {
             self.events.landed.push(id);
         }
@@ -163,14 +172,15 @@ impl Population {
             let chunk = chunk_of(body.position);
             let Some(to) = self.pool_at(chunk).filter(|&to| to as usize != pool) else { return };
             let mut moving = self.pools[pool].remove(row, pool as u32, &mut self.places, self.ticks);
-            moving.body.flags = moving.body.flags.without(Flags::PENDING);
+            moving.body.flags = moving.body.flags.without(Flags::PENDING).without(Flags::SLIDE);
             self.add_row(&moving, to);
         } else if flags.has(Flags::RESTS) && self.settings.sleeping {
             let pool_number = pool as u32;
             if flags.has(Flags::UNLOADED) {
                 self.pools[pool].freeze(row, pool_number, &mut self.places, self.ticks);
-            } else {
-                self.pools[pool].put_to_sleep(row, pool_number, &mut self.places, self.ticks);
+            } else if !self.reaches_inlet(pool, row) {
+                let slide = Flags(flags.0 & Flags::SLIDE.0);
+                self.pools[pool].put_to_sleep(row, slide, pool_number, &mut self.places, self.ticks);
             }
         }
     }
@@ -208,7 +218,7 @@ impl Population {
 }
 
 /// How many columns away from a change a body that is held may be for the change to matter to it.
-const REACH: i32 = 4;
+const REACH: i32 = 8;
 
 /// The chunk or column itself and the eight around it.
 const NEIGHBOURS: [(i32, i32); 9] =

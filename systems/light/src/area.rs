@@ -425,3 +425,65 @@ fn enter_slow_cells(kernel: &mut AreaKernel, slot: u32, slow: &[(u16, u8)], leve
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use voxtick_worlds::Direction;
+
+    use super::*;
+    use crate::facts::LightFacts;
+
+    /// A section in which dampening, which no state of the game has above 1 and below 15, takes every value, and its
+    /// light by going over all cells until nothing changes.
+    fn solve(facts: &[LightFacts]) -> Vec<u8> {
+        let mut levels: Vec<u8> = facts.iter().map(|facts| facts.emission).collect();
+        loop {
+            let before = levels.clone();
+            for cell in 0..4096 {
+                for beside in
+                    Direction::ALL.into_iter().filter_map(|side| crate::opacity::beside_within(cell, side))
+                {
+                    levels[cell] = levels[cell].max(levels[beside].saturating_sub(facts[cell].step()));
+                }
+            }
+            if levels == before {
+                return levels;
+            }
+        }
+    }
+
+    #[test]
+    fn cells_of_every_cost_are_entered_as_late_as_they_should() {
+        let states = BlockStates::load();
+        for seed in 0..12_u64 {
+            let mut random = seed + 1;
+            let mut next = |bound: u64| {
+                random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+                (random >> 33) % bound
+            };
+            let facts: Vec<LightFacts> = (0..4096)
+                .map(|_| LightFacts {
+                    emission: if next(300) == 0 { next(16) as u8 } else { 0 },
+                    dampening: if next(3) == 0 { next(16) as u8 } else { 0 },
+                    faces: [0; 6],
+                })
+                .collect();
+            let mut section = Opacity::Clear;
+            for (cell, &facts) in facts.iter().enumerate() {
+                section.set(cell, facts, &states);
+            }
+            let column = [section];
+            let input = AreaInput { columns: &[&column], links: &[[NONE; 4]], states: &states };
+            let expected = solve(&facts);
+            for width in Width::ALL.into_iter().filter(|width| width.is_supported()) {
+                let mut kernel = AreaKernel::default();
+                let mut levels = LightLevels::Absent;
+                kernel.prepare(&input);
+                kernel.light_blocks(width, &input);
+                kernel.levels(width, 0, &mut levels);
+                let found: Vec<u8> = (0..4096).map(|cell| levels.level(cell).expect("computed")).collect();
+                assert!(found == expected, "seed {seed}, {width:?}");
+            }
+        }
+    }
+}

@@ -86,11 +86,21 @@ pub struct DifferingCell {
 /// ```
 #[must_use]
 pub fn check(world: &World) -> LightCheck {
+    check_chunks(world, |_| true)
+}
+
+/// As [`check`], for those chunks that `wanted` says; all loaded ones count as their neighbours. So a world can be
+/// checked in parts, each with a ring of chunks around it.
+#[must_use]
+pub fn check_chunks(world: &World, wanted: impl Fn(ChunkPos) -> bool) -> LightCheck {
     let known: BTreeSet<ChunkPos> =
         world.chunks().filter(|chunk| is_known(chunk)).map(Chunk::position).collect();
-    let mut found =
-        LightCheck { unlit_chunks: (world.chunk_count() - known.len()) as u64, ..LightCheck::default() };
-    for (position, computed) in relight(world, &known) {
+    let asked = world.chunk_positions().filter(|&position| wanted(position));
+    let mut found = LightCheck {
+        unlit_chunks: asked.filter(|position| !known.contains(position)).count() as u64,
+        ..LightCheck::default()
+    };
+    for (position, computed) in relight(world, &known).into_iter().filter(|lit| wanted(lit.0)) {
         let Some(stored) = world.chunk(position).and_then(|chunk| chunk.light.as_deref()) else { continue };
         found.chunks += 1;
         // Light was computed from known chunks alone, so it is incomplete where one of them is missing.
@@ -125,6 +135,9 @@ impl ChannelCheck {
         let computed_levels = computed.channel(channel);
         for (entry, levels) in computed_levels.iter().enumerate().skip(1).take(computed_levels.len() - 2) {
             let section = computed.bottom_section + entry as i32;
+            if channel == LightChannel::Sky && !is_kept(world, position, stored, section) {
+                continue;
+            }
             if !at_known_edge {
                 self.cells += SECTION_CELLS as u64;
             }
@@ -150,6 +163,22 @@ impl ChannelCheck {
             }
         }
     }
+}
+
+/// True where what is stored of a section's sky light says something: the game keeps light for sections that hold
+/// blocks and the 26 around each of them alone, and where it keeps none below others, open sky reads as dark.
+fn is_kept(world: &World, position: ChunkPos, stored: &ChunkLight, section: i32) -> bool {
+    let is_absent =
+        stored.levels(LightChannel::Sky, section).is_none_or(|levels| *levels == LightLevels::Absent);
+    if !is_absent || stored.level(LightChannel::Sky, section, 0) == MAX_LEVEL {
+        return true;
+    }
+    let around = (-1..=1).flat_map(|x| (-1..=1).filter_map(move |z| position.checked_offset(x, z)));
+    around.filter_map(|position| world.chunk(position)).any(|chunk| {
+        (section - 1..=section + 1)
+            .filter_map(|section| chunk.section(section))
+            .any(|blocks| blocks.palette().iter().any(|&state| !world.states().is_air(state)))
+    })
 }
 
 /// What the rules give for one cell from the stored levels of its neighbours.

@@ -52,7 +52,11 @@ impl ChunkLighter {
             .iter()
             .filter_map(|&position| world.chunk(position))
             .map(|chunk| {
-                chunk.sections().iter().map(|section| Opacity::of(section, world.states())).collect()
+                chunk
+                    .sections()
+                    .iter()
+                    .map(|section| Opacity::of(self.width, section, world.states()))
+                    .collect()
             })
             .collect();
         let columns: Vec<&[Opacity]> = opacities.iter().map(Vec::as_slice).collect();

@@ -5,6 +5,7 @@ use voxtick_worlds::{BlockStates, Chunk, ChunkPos};
 
 use crate::area::NONE;
 use crate::opacity::Opacity;
+use crate::simd::Width;
 
 /// The opacity of every loaded chunk, each at a place of its own.
 #[derive(Default)]
@@ -98,6 +99,6 @@ impl Columns {
 }
 
 /// What the sections of a chunk let through.
-pub(crate) fn opacity_of(chunk: &Chunk, states: &BlockStates) -> Vec<Opacity> {
-    chunk.sections().iter().map(|section| Opacity::of(section, states)).collect()
+pub(crate) fn opacity_of(width: Width, chunk: &Chunk, states: &BlockStates) -> Vec<Opacity> {
+    chunk.sections().iter().map(|section| Opacity::of(width, section, states)).collect()
 }

@@ -57,8 +57,12 @@ pub(crate) struct EditKernel {
     todo: Vec<u32>,
     next: Vec<u32>,
     steps: Vec<Step>,
+    /// Changed cells by column, from the top down: place, column, height with its sign turned.
+    pub(crate) by_column: Vec<(u32, u16, i32)>,
+    /// Sources to toggle: section and cell.
+    pub(crate) unsettled: Vec<(u32, usize)>,
     /// Sections in which the last run changed a level.
-    touched: Vec<(u32, u32)>,
+    pub(crate) touched: Vec<(u32, u32)>,
 }
 
 /// What the step of one level found in one section, in the layers it was asked for.
@@ -276,7 +280,7 @@ impl EditKernel {
     #[inline(always)]
     fn edges(&self, working: Option<u32>) -> Option<&Edges> {
         match working {
-            Some(working) if working != NONE => self.working[working as usize].edges.as_deref(),
+            Some(working) if working != NONE => self.working[working as usize].edges(),
             _ => None,
         }
     }
@@ -285,14 +289,12 @@ impl EditKernel {
     #[inline(always)]
     fn finish(&mut self, input: &mut EditInput<'_>, keep_changes: bool) -> Difference {
         let mut outcome = Difference::default();
-        self.touched.clear();
         for at in 0..self.used {
             let this = &mut self.working[at];
             if keep_changes {
                 let cells = this.write_changes();
                 outcome.cells += cells;
                 if cells > 0 {
-                    outcome.sections += 1;
                     self.touched.push((this.place, this.section));
                 }
             }
@@ -309,6 +311,9 @@ impl EditKernel {
                 chunk.light = light;
             }
         }
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        outcome.sections = self.touched.len() as u64;
         self.used = 0;
         self.forced.clear();
         self.todo.clear();
@@ -333,6 +338,7 @@ fn run(
     changed: &[ChangedCell],
     outcome: &mut Option<Difference>,
 ) {
+    kernel.touched.clear();
     let settled = if input.channel == LightChannel::Sky { kernel.move_sources(input, changed) } else { 0 };
     let mut brightest = kernel.force(input, changed);
     if kernel.working[..kernel.used].iter().any(|working| working.sources_differ != 0) {
@@ -432,7 +438,7 @@ impl EditKernel {
         let lit = |beside: Option<u32>| self.lit(beside, level + 1);
         let beside = [lit(down), lit(up), lit(north), lit(south), lit(west), lit(east)];
         let around = Around { own: this.lit(level + 1), beside };
-        let edges = [this.edges.as_deref(), self.edges(down), self.edges(north), self.edges(west)];
+        let edges = [this.edges(), self.edges(down), self.edges(north), self.edges(west)];
         let edged = edges.iter().any(Option::is_some);
         let edges = EdgesAround {
             own: edges[0].unwrap_or(&OPEN_EDGES),

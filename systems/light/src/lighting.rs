@@ -47,9 +47,21 @@ pub struct Lighting {
     /// Per section, by place of its column: the update that changed its light last.
     versions: FxHashMap<ChunkPos, Vec<u64>>,
     updates: u64,
+    budget: Option<LightBudget>,
+    /// Chunks that came and have not been taken in yet.
+    waiting: BTreeSet<ChunkPos>,
     /// Scratch.
     blocks: Vec<BlockChange>,
     changed: Vec<ChangedCell>,
+}
+
+/// How much one [`Lighting::update`] may light from nothing; see [`Lighting::set_budget`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LightBudget {
+    /// How many chunks that came may be taken in by one update.
+    pub chunks: usize,
+    /// Chunks near this one come first; of equally near ones that with the lower position.
+    pub focus: ChunkPos,
 }
 
 /// What one [`Lighting::update`] did.
@@ -86,9 +98,26 @@ impl Lighting {
             kernel: EditKernel::default(),
             versions: FxHashMap::default(),
             updates: 0,
+            budget: None,
+            waiting: BTreeSet::new(),
             blocks: Vec::new(),
             changed: Vec::new(),
         }
+    }
+
+    /// Limits how many chunks that came one update takes in; the others wait, and until their turn the light is what it
+    /// is without them: nothing half-done is ever seen. Changed blocks and chunks that went are always taken in at once.
+    /// Without a budget, which is the default, nothing waits.
+    ///
+    /// The budget counts chunks, not time, so a replay waits for the same ones.
+    pub const fn set_budget(&mut self, budget: Option<LightBudget>) {
+        self.budget = budget;
+    }
+
+    /// How many chunks wait for a later update.
+    #[must_use]
+    pub fn waiting_chunks(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Takes all changes of `world` since the last time and brings its light up to date, where it pays in parallel on
@@ -99,7 +128,8 @@ impl Lighting {
             changes: (changes.blocks.len() + changes.chunks.len()) as u64,
             ..LightOutcome::default()
         };
-        if changes.blocks.is_empty() && changes.chunks.is_empty() && changes.missed == 0 {
+        let nothing = changes.blocks.is_empty() && changes.chunks.is_empty() && changes.missed == 0;
+        if nothing && self.waiting.is_empty() {
             return outcome;
         }
         self.updates += 1;
@@ -117,6 +147,7 @@ impl Lighting {
             renewed.extend(self.versions.keys().copied());
             self.columns = Columns::default();
         }
+        self.choose(world, &mut renewed);
         let relit = self.take_block_changes(world, &renewed);
         self.edit(world, &mut outcome);
         if !relit.is_empty() {
@@ -139,6 +170,34 @@ impl Lighting {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.columns.memory_bytes() + self.kernel.memory_bytes()
+    }
+
+    /// Leaves of the `renewed` chunks those that are taken in now, and takes up those whose turn has come.
+    fn choose(&mut self, world: &World, renewed: &mut BTreeSet<ChunkPos>) {
+        let Some(LightBudget { chunks, focus }) = self.budget else {
+            renewed.append(&mut self.waiting);
+            return;
+        };
+        renewed.append(&mut self.waiting);
+        let mut came: Vec<ChunkPos> =
+            renewed.iter().copied().filter(|&at| world.chunk(at).is_some()).collect();
+        if came.len() <= chunks {
+            return;
+        }
+        came.sort_by_key(|&at| {
+            let (x, z) = (i64::from(at.x) - i64::from(focus.x), i64::from(at.z) - i64::from(focus.z));
+            (x * x + z * z, at)
+        });
+        for late in came.split_off(chunks) {
+            renewed.remove(&late);
+            self.waiting.insert(late);
+        }
+        // A chunk that took the place of another and has to wait: the light goes on without either.
+        for &late in &self.waiting {
+            if self.columns.place(late).is_some() {
+                renewed.insert(late);
+            }
+        }
     }
 
     /// Brings what the sections let through up to date with the changed blocks and notes the changed cells that are to
@@ -240,7 +299,7 @@ impl Lighting {
             self.columns.remove(*position);
             self.versions.remove(position);
         }
-        for (position, sections) in derive_in_parallel(world, present) {
+        for (position, sections) in derive_in_parallel(self.width, world, present) {
             self.versions.insert(position, vec![self.updates; sections.len()]);
             self.columns.insert(position, sections);
         }

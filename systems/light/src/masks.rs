@@ -22,13 +22,19 @@ pub(crate) type Layer = [u64; 4];
 /// The layer at height `y`.
 #[inline(always)]
 pub(crate) fn layer(mask: &CellMask, y: usize) -> Layer {
-    [mask[y * 4], mask[y * 4 + 1], mask[y * 4 + 2], mask[y * 4 + 3]]
+    // Heights are below 16; saying so spares the check of each index.
+    let start = (y & 15) * 4;
+    [mask[start], mask[start + 1], mask[start + 2], mask[start + 3]]
 }
 
 /// Writes the layer at height `y`.
 #[inline(always)]
 pub(crate) fn set_layer(mask: &mut CellMask, y: usize, layer: Layer) {
-    mask[y * 4..y * 4 + 4].copy_from_slice(&layer);
+    let start = (y & 15) * 4;
+    mask[start] = layer[0];
+    mask[start + 1] = layer[1];
+    mask[start + 2] = layer[2];
+    mask[start + 3] = layer[3];
 }
 
 /// A layer made word by word.
@@ -112,28 +118,61 @@ pub(crate) fn pack(planes: &Planes, nibbles: &mut [u8; NIBBLE_BYTES]) {
 /// Packs one layer of planes into the nibbles of that layer.
 #[inline(always)]
 pub(crate) fn pack_layer(planes: &[Layer; 4], y: usize, nibbles: &mut [u8; NIBBLE_BYTES]) {
-    for (word, bytes) in nibbles[y * 128..y * 128 + 128].chunks_exact_mut(32).enumerate() {
-        let [a, b, c, d] = [planes[0][word], planes[1][word], planes[2][word], planes[3][word]];
-        let row = |mask: u64, row: usize| mask >> (16 * row) & 0xFFFF;
-        let packed = each(|at| pack_row(row(a, at) | row(b, at) << 16 | row(c, at) << 32 | row(d, at) << 48));
-        for (bytes, packed) in bytes.chunks_exact_mut(8).zip(packed) {
-            bytes.copy_from_slice(&packed.to_le_bytes());
-        }
+    let mut rows = [[0_u64; 4]; 4];
+    for (word, rows) in rows.iter_mut().enumerate() {
+        *rows = turn([planes[0][word], planes[1][word], planes[2][word], planes[3][word]]);
+        *rows = [pack_row(rows[0]), pack_row(rows[1]), pack_row(rows[2]), pack_row(rows[3])];
+    }
+    let (bytes, _) = nibbles[y * 128..y * 128 + 128].as_chunks_mut::<8>();
+    for (bytes, row) in bytes.iter_mut().zip(rows.as_flattened()) {
+        *bytes = row.to_le_bytes();
     }
 }
 
 /// Reads one layer of nibbles into the same layer of the planes.
 #[inline(always)]
 pub(crate) fn unpack_layer(nibbles: &[u8; NIBBLE_BYTES], y: usize, planes: &mut Planes) {
-    let (rows, _) = nibbles[y * 128..y * 128 + 128].as_chunks::<8>();
-    let (words, _) = rows.as_chunks::<4>();
-    for (word, rows) in (y * 4..).zip(words) {
-        let rows = each(|at| unpack_row(u64::from_le_bytes(rows[at])));
-        for (bit, plane) in planes.iter_mut().enumerate() {
-            let piece = |row: usize| (rows[row] >> (16 * bit) & 0xFFFF) << (16 * row);
-            plane[word] = piece(0) | piece(1) | piece(2) | piece(3);
-        }
+    let (bytes, _) = nibbles[y * 128..y * 128 + 128].as_chunks::<8>();
+    let mut rows = [0_u64; 16];
+    for (row, bytes) in rows.iter_mut().zip(bytes) {
+        *row = u64::from_le_bytes(*bytes);
     }
+    let layers = planes_of_rows(rows);
+    for (plane, layer) in planes.iter_mut().zip(layers) {
+        set_layer(plane, y, layer);
+    }
+}
+
+/// The four planes of a layer, given as 16 rows of 16 nibbles.
+#[inline(always)]
+pub(crate) fn planes_of_rows(mut rows: [u64; 16]) -> [Layer; 4] {
+    for row in &mut rows {
+        *row = unpack_row(*row);
+    }
+    let mut planes = [[0; 4]; 4];
+    for word in 0..4 {
+        let [a, b, c, d] = turn([rows[word * 4], rows[word * 4 + 1], rows[word * 4 + 2], rows[word * 4 + 3]]);
+        planes[0][word] = a;
+        planes[1][word] = b;
+        planes[2][word] = c;
+        planes[3][word] = d;
+    }
+    planes
+}
+
+/// Exchanges rows and planes: a transposition of 4 x 4 pieces of 16 bits.
+#[inline(always)]
+const fn turn([a, b, c, d]: [u64; 4]) -> [u64; 4] {
+    const LOW: u64 = 0x0000_0000_FFFF_FFFF;
+    const EVEN: u64 = 0x0000_FFFF_0000_FFFF;
+    let (ac, ca) = (a & LOW | c << 32, a >> 32 | c & !LOW);
+    let (bd, db) = (b & LOW | d << 32, b >> 32 | d & !LOW);
+    [
+        ac & EVEN | (bd & EVEN) << 16,
+        ac >> 16 & EVEN | bd & !EVEN,
+        ca & EVEN | (db & EVEN) << 16,
+        ca >> 16 & EVEN | db & !EVEN,
+    ]
 }
 
 /// The same layer of all four planes.

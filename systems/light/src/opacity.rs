@@ -4,7 +4,8 @@ use voxtick_worlds::{BlockStates, CellMask, Direction, SECTION_CELLS, Section, S
 
 use crate::edges::Edges;
 use crate::facts::{LightFacts, MAX_LEVEL};
-use crate::masks::{EVERY_CELL, NO_CELL};
+use crate::masks::{EVERY_CELL, NO_CELL, has};
+use crate::simd::Width;
 
 /// What one section lets through.
 ///
@@ -41,7 +42,7 @@ pub(crate) struct MixedOpacity {
 
 impl Opacity {
     /// Derives what `section` lets through.
-    pub(crate) fn of(section: &Section, states: &BlockStates) -> Opacity {
+    pub(crate) fn of(width: Width, section: &Section, states: &BlockStates) -> Opacity {
         let facts: Vec<LightFacts> =
             section.palette().iter().map(|&state| LightFacts::of(states, state)).collect();
         if let Some(&first) = facts.first()
@@ -50,7 +51,7 @@ impl Opacity {
         {
             return uniform;
         }
-        Opacity::Mixed(Box::new(MixedOpacity::of(section, &facts, states)))
+        Opacity::Mixed(Box::new(MixedOpacity::of(width, section, &facts, states)))
     }
 
     /// A section of cells with the same facts, where it needs no masks.
@@ -152,7 +153,7 @@ const CLEAR: u64 = 1 << 16;
 const RARE: u64 = 1 << 32;
 
 impl MixedOpacity {
-    fn of(section: &Section, facts: &[LightFacts], states: &BlockStates) -> MixedOpacity {
+    fn of(width: Width, section: &Section, facts: &[LightFacts], states: &BlockStates) -> MixedOpacity {
         let flags: Vec<u64> = facts
             .iter()
             .map(|facts| {
@@ -163,7 +164,6 @@ impl MixedOpacity {
                 open | clear | rare
             })
             .collect();
-        let mut rare = NO_CELL;
         let mut mixed = MixedOpacity {
             open: NO_CELL,
             clear: NO_CELL,
@@ -172,12 +172,8 @@ impl MixedOpacity {
             shaped: Vec::new(),
             edges: None,
         };
-        crate::rows::for_each_row(section, &flags, |row, flags| {
-            let (word, shift) = (row / 4, row % 4 * 16);
-            mixed.open[word] |= (flags & 0xFFFF) << shift;
-            mixed.clear[word] |= (flags >> 16 & 0xFFFF) << shift;
-            rare[word] |= (flags >> 32 & 0xFFFF) << shift;
-        });
+        let rare;
+        [mixed.open, mixed.clear, rare] = crate::rows::flag_masks(width, section, &flags);
         for cell in crate::masks::cells(&rare) {
             let facts = facts[section.palette_index(cell)];
             mixed.list(cell as u16, facts);
@@ -200,10 +196,25 @@ impl MixedOpacity {
     }
 
     fn derive_edges(&mut self, states: &BlockStates) {
+        if self.shaped.is_empty() {
+            return;
+        }
+        let mut shaped = NO_CELL;
+        for &(cell, _) in &self.shaped {
+            shaped[usize::from(cell) / 64] |= 1 << (cell % 64);
+        }
         let mut edges = Edges::NONE;
-        for at in 0..self.shaped.len() {
-            let (cell, faces) = self.shaped[at];
-            self.close_edges(usize::from(cell), faces, states, &mut edges);
+        for &(cell, faces) in &self.shaped {
+            for side in Direction::ALL {
+                // An edge that only the other face closes is found from there.
+                let face = faces[side.index()];
+                let Some(beside) = beside_within(cell.into(), side).filter(|_| face != 0) else { continue };
+                let other = if has(&shaped, beside) { find(&self.shaped, beside) } else { None };
+                let other = other.map_or(0, |faces| faces[side.opposite().index()]);
+                if states.faces_cover(face, other) {
+                    edges.set(cell.into(), side, true);
+                }
+            }
         }
         self.edges = (!edges.is_empty()).then(|| Box::new(edges));
     }
@@ -283,7 +294,7 @@ mod tests {
         let kinds = ["air", "stone", "oak_slab[type=bottom]", "water", "torch", "oak_stairs", "glowstone"]
             .map(|text| states.parse(text).expect("known"));
         let mut section = Section::uniform(StateId::AIR);
-        let mut kept = Opacity::of(&section, &states);
+        let mut kept = Opacity::of(Width::Plain, &section, &states);
         let mut random = 1_u64;
         for _ in 0..6_000 {
             random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
@@ -293,7 +304,7 @@ mod tests {
             section.set(cell, state, &states);
             kept.set(cell, facts_of(&states, state), &states);
         }
-        let derived = Opacity::of(&section, &states);
+        let derived = Opacity::of(Width::Plain, &section, &states);
         let (Some(kept), Some(derived)) = (kept.mixed(), derived.mixed()) else { panic!("mixed sections") };
         assert!(kept.open == derived.open && kept.clear == derived.clear);
         assert_eq!((&kept.emitters, &kept.shaped), (&derived.emitters, &derived.shaped));

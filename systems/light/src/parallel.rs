@@ -15,10 +15,14 @@ use crate::simd::Width;
 const TILE_EDGE: i32 = 6;
 
 /// What the sections of the chunks at `positions` let through.
-pub(crate) fn derive_in_parallel(world: &World, positions: Vec<ChunkPos>) -> Vec<(ChunkPos, Vec<Opacity>)> {
+pub(crate) fn derive_in_parallel(
+    width: Width,
+    world: &World,
+    positions: Vec<ChunkPos>,
+) -> Vec<(ChunkPos, Vec<Opacity>)> {
     positions
         .into_par_iter()
-        .filter_map(|position| Some((position, opacity_of(world.chunk(position)?, world.states()))))
+        .filter_map(|position| Some((position, opacity_of(width, world.chunk(position)?, world.states()))))
         .collect()
 }
 
@@ -72,11 +76,12 @@ pub(crate) fn light_in_parallel(
 /// ```
 #[must_use]
 pub fn relight(world: &World, positions: &BTreeSet<ChunkPos>) -> Vec<(ChunkPos, ChunkLight)> {
+    let width = Width::detected();
     let mut columns = Columns::default();
-    for (position, sections) in derive_in_parallel(world, positions.iter().copied().collect()) {
+    for (position, sections) in derive_in_parallel(width, world, positions.iter().copied().collect()) {
         columns.insert(position, sections);
     }
-    let mut lit = light_in_parallel(Width::detected(), world, &columns, positions);
+    let mut lit = light_in_parallel(width, world, &columns, positions);
     lit.sort_by_key(|(position, _)| *position);
     lit
 }

@@ -1,16 +1,16 @@
 //! The light stage of a simulation.
 
-use bevy_ecs::prelude::{Local, Res, ResMut};
+use bevy_ecs::prelude::{Res, ResMut, Resource};
 use voxtick_engine::{BuildError, Meter, Plugin, Pool, Setup, StateHasher};
 use voxtick_worlds::{ChunkLight, LightLevels, World, stages};
 
-use crate::lighting::Lighting;
+use crate::lighting::{LightBudget, Lighting};
 
 /// Keeps the light of the simulation's [`World`] up to date; add it after `WorldsPlugin`.
 ///
 /// Its system `relight` runs in the stage [`stages::LIGHT`]: it reads the changed blocks and the chunks that came or
-/// went, and reports items (cells changed) and the counts `changes taken`, `cells changed` and `sections touched`. The
-/// state hash covers the light of all chunks. Costs nothing in a tick without changes.
+/// went, and reports items (cells changed) and the counts `changes taken`, `cells changed`,
+/// `sections touched` and `chunks waiting`. The state hash covers the light of all chunks. Costs nothing in a tick without changes.
 ///
 /// ```
 /// use voxtick_engine::Simulation;
@@ -31,15 +31,28 @@ use crate::lighting::Lighting;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct LightPlugin {}
+pub struct LightPlugin {
+    budget: Option<LightBudget>,
+}
 
 impl LightPlugin {
     /// The plugin with default settings.
     #[must_use]
     pub const fn new() -> LightPlugin {
-        LightPlugin {}
+        LightPlugin { budget: None }
+    }
+
+    /// Limits how many chunks that came are lit in one tick; see [`Lighting::set_budget`]. Defaults to no limit.
+    #[must_use]
+    pub const fn budget(mut self, budget: LightBudget) -> LightPlugin {
+        self.budget = Some(budget);
+        self
     }
 }
+
+/// The light that the stage keeps, with what it has to know of the world.
+#[derive(Resource)]
+struct KeptLight(Lighting);
 
 impl Plugin for LightPlugin {
     fn name(&self) -> &'static str {
@@ -47,7 +60,9 @@ impl Plugin for LightPlugin {
     }
 
     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
-        setup.system(stages::LIGHT, relight).hash(|ecs, hasher| {
+        let mut lighting = Lighting::new();
+        lighting.set_budget(self.budget);
+        setup.resource(KeptLight(lighting)).system(stages::LIGHT, relight).hash(|ecs, hasher| {
             for chunk in ecs.resource::<World>().chunks() {
                 if let Some(light) = &chunk.light {
                     hash_light(light, hasher);
@@ -58,12 +73,13 @@ impl Plugin for LightPlugin {
     }
 }
 
-fn relight(mut world: ResMut<World>, mut lighting: Local<Lighting>, pool: Res<Pool>, meter: Res<Meter>) {
-    let outcome = pool.install(|| lighting.update(&mut world));
+fn relight(mut world: ResMut<World>, mut lighting: ResMut<KeptLight>, pool: Res<Pool>, meter: Res<Meter>) {
+    let outcome = pool.install(|| lighting.0.update(&mut world));
     meter.items(outcome.cells_changed);
     meter.count("changes taken", outcome.changes);
     meter.count("cells changed", outcome.cells_changed);
     meter.count("sections touched", outcome.sections_touched);
+    meter.count("chunks waiting", lighting.0.waiting_chunks() as u64);
 }
 
 fn hash_light(light: &ChunkLight, hasher: &mut StateHasher) {

@@ -3,18 +3,77 @@
 //! Unpacking 4,096 indices one by one costs more than lighting the section. Indices of up to 4 bits are looked up
 //! several at a time instead.
 
-use voxtick_worlds::{SECTION_CELLS, Section};
+use voxtick_worlds::{CellMask, SECTION_CELLS, Section};
+
+use crate::masks::{NO_CELL, each, planes_of_rows, set_layer};
+use crate::simd::{Width, for_every_width};
 
 /// One bit in each of three groups of 16.
 const LANES: u64 = 0x0001_0001_0001;
 const ROWS: usize = SECTION_CELLS / 16;
+
+/// Three masks: the cells whose palette entry has bit 0 of its flags, those that have bit 16, and those that have bit 32.
+pub(crate) fn flag_masks(width: Width, section: &Section, flags: &[u64]) -> [CellMask; 3] {
+    let mut masks = [NO_CELL; 3];
+    if let Some((4, words)) = section.packed_indices()
+        && let Some(words) = words.first_chunk()
+    {
+        let mut truths = [0_u16; 3];
+        for (entry, flags) in flags.iter().take(16).enumerate() {
+            for (group, truth) in truths.iter_mut().enumerate() {
+                *truth |= ((flags >> (16 * group) & 1) as u16) << entry;
+            }
+        }
+        four_bits_at(width, words, &truths, &mut masks);
+        return masks;
+    }
+    for_each_row(section, flags, |row, bits| {
+        for (group, mask) in masks.iter_mut().enumerate() {
+            mask[row / 4] |= (bits >> (16 * group) & 0xFFFF) << (row % 4 * 16);
+        }
+    });
+    masks
+}
+
+for_every_width! {
+    fn four_bits_at(words: &[u64; ROWS], truths: &[u16; 3], masks: &mut [CellMask; 3]) = four_bits
+}
+
+/// Indices of 4 bits, the commonest width of stored sections: a word is a row, and its bits are turned into planes like
+/// those of levels. What a flag says of all 16 entries is a function of four bits then, worked out for a layer at a
+/// time.
+#[inline(always)]
+fn four_bits(words: &[u64; ROWS], truths: &[u16; 3], masks: &mut [CellMask; 3]) {
+    let (layers, _) = words.as_chunks::<16>();
+    for (y, rows) in layers.iter().enumerate() {
+        let planes = planes_of_rows(*rows);
+        for (mask, &truth) in masks.iter_mut().zip(truths) {
+            set_layer(
+                mask,
+                y,
+                each(|at| decide(truth, [planes[0][at], planes[1][at], planes[2][at], planes[3][at]])),
+            );
+        }
+    }
+}
+
+/// For each bit the entry of `truth` that the same bits of `index` number.
+#[inline(always)]
+fn decide(truth: u16, index: [u64; 4]) -> u64 {
+    let entry = |at: usize| 0_u64.wrapping_sub(u64::from(truth >> at & 1));
+    let choose = |bit: usize, one: u64, zero: u64| zero ^ index[bit] & (one ^ zero);
+    let pair = |at: usize| choose(0, entry(at + 1), entry(at));
+    let four = |at: usize| choose(1, pair(at + 2), pair(at));
+    let eight = |at: usize| choose(2, four(at + 4), four(at));
+    choose(3, eight(8), eight(0))
+}
 
 /// Calls `row` for each of the 256 rows of 16 cells with three groups of 16 bits: bit `x` of group `g` is bit `16 * g`
 /// of the flags of the palette entry of cell `x`.
 ///
 /// `flags` holds one entry for each of the palette's; only bits 0, 16 and 32 count.
 #[inline(always)]
-pub(crate) fn for_each_row(section: &Section, flags: &[u64], mut row: impl FnMut(usize, u64)) {
+fn for_each_row(section: &Section, flags: &[u64], mut row: impl FnMut(usize, u64)) {
     match section.packed_indices() {
         None => (0..ROWS).for_each(|at| row(at, (flags[0] & LANES) * 0xFFFF)),
         Some((1, words)) => one_bit(words, flags, row),
@@ -47,7 +106,7 @@ fn one_bit(words: &[u64], flags: &[u64], mut row: impl FnMut(usize, u64)) {
     let (always, differ) = (entry(0) * 0xFFFF, entry(0) ^ entry(1));
     for (at, &word) in words.iter().enumerate() {
         for part in 0..4 {
-            row(at * 4 + part, always ^ differ * (word >> (part * 16) & 0xFFFF));
+            row(at * 4 + part, always ^ (differ * (word >> (part * 16) & 0xFFFF)));
         }
     }
 }
@@ -113,17 +172,18 @@ mod tests {
                         | u64::from(state.0 >> 2 & 1) << 32
                 })
                 .collect();
-            let mut seen = 0;
-            for_each_row(&section, &flags, |row, bits| {
-                assert_eq!(row, seen, "{entries} entries");
-                seen += 1;
-                for x in 0..16 {
-                    let state = section.get(row * 16 + x).0;
-                    let found = bits >> x & 1 | (bits >> (16 + x) & 1) << 1 | (bits >> (32 + x) & 1) << 2;
-                    assert_eq!(found, u64::from(state & 7), "{entries} entries, row {row}, cell {x}");
+            for width in Width::ALL.into_iter().filter(|width| width.is_supported()) {
+                let masks = flag_masks(width, &section, &flags);
+                for cell in 0..SECTION_CELLS {
+                    let state = section.get(cell).0;
+                    let found = masks.map(|mask| (mask[cell / 64] >> (cell % 64) & 1) as u32);
+                    assert_eq!(
+                        found,
+                        [state & 1, state >> 1 & 1, state >> 2 & 1],
+                        "{entries} entries, {cell}"
+                    );
                 }
-            });
-            assert_eq!(seen, ROWS);
+            }
         }
     }
 }

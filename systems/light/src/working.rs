@@ -15,7 +15,9 @@ pub(crate) struct Working {
     pub(crate) section: u32,
     /// The stored light, taken out of its chunk.
     pub(crate) levels: LightLevels,
-    pub(crate) edges: Option<Box<Edges>>,
+    /// Its closed edges, where `edged` says that there are any.
+    edges: Edges,
+    edged: bool,
     /// Places of the neighbours among the working sections, once they have been asked for.
     pub(crate) beside: [Option<u32>; 6],
     /// Layers to look at in the next level, and those to look at in every level.
@@ -44,7 +46,8 @@ impl Default for Working {
             place: 0,
             section: 0,
             levels: LightLevels::Absent,
-            edges: None,
+            edges: Edges::NONE,
+            edged: false,
             beside: [None; 6],
             layers: 0,
             forced: 0,
@@ -69,7 +72,10 @@ impl Working {
         self.place = place;
         self.section = section;
         self.levels = levels;
-        self.edges = edges.map(Box::new);
+        self.edged = edges.is_some();
+        if let Some(edges) = edges {
+            self.edges = edges;
+        }
         self.beside = [None; 6];
         self.layers = 0;
         self.forced = 0;
@@ -82,6 +88,12 @@ impl Working {
         };
         self.changed = 0;
         self.sources_differ = 0;
+    }
+
+    /// The closed edges, if there are any.
+    #[inline(always)]
+    pub(crate) fn edges(&self) -> Option<&Edges> {
+        self.edged.then_some(&self.edges)
     }
 
     /// The stored level of `cell`.

@@ -47,3 +47,23 @@ fn the_1_21_region_has_the_light_of_the_rules_in_every_cell() {
     assert!(found.block.cells > 8_000_000, "{} cells", found.block.cells);
     assert_eq!((found.block.differing_cells(), found.sky.differing_cells()), (0, 0), "{found:?}");
 }
+
+#[expect(clippy::print_stderr, reason = "a test that leaves out real data says so")]
+#[test]
+fn the_1_16_region_has_the_sky_light_of_the_rules_and_one_emitter_of_its_own() {
+    let Some(data) = std::env::var_os("VOXTICK_DATA") else {
+        eprintln!("VOXTICK_DATA is not set: the light of the 1.16 region was NOT compared");
+        return;
+    };
+    let path = Path::new(&data).join("worlds/java-1.16/r.0.0.mca");
+    let found = check_region(&path, Dimension::overworld_before_1_18());
+    assert_eq!(found.chunks, 292);
+    assert_eq!(
+        found.sky.differing_cells(),
+        0,
+        "floating islands: no light is stored far below them: {:?}",
+        found.sky
+    );
+    // An enchanting table gives light since 1.17 only.
+    assert_eq!((found.block.inside.origins, found.block.at_chunk_edge.origins), (1, 0), "{:?}", found.block);
+}

@@ -9,7 +9,7 @@ mod worlds;
 use edits::random_edits;
 use lit::assert_lit_as_from_nothing;
 use voxtick_light::{Lighting, Width};
-use voxtick_worlds::World;
+use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, StateId, World};
 use worlds::{below, random_world};
 
 /// Applies `batches` random batches to the world of `seed` and compares after each.
@@ -41,5 +41,57 @@ fn random_batches() {
     let widths: Vec<Width> = Width::ALL.into_iter().filter(|width| width.is_supported()).collect();
     for seed in 0..wanted.div_ceil(8) {
         batches_end_as_a_relight_does(seed, 8, widths[seed as usize % widths.len()]);
+    }
+}
+
+/// Open sky over a floor, where a block changes a whole column: placed and taken away again, one a tick and in threes,
+/// over floors of stone, water and slabs.
+#[test]
+fn roofs_over_an_open_floor() {
+    let states = BlockStates::load();
+    let dimension = Dimension::new("test", 0, 112, true).expect("a valid range");
+    let kinds = [
+        "stone",
+        "glass",
+        "oak_leaves",
+        "oak_slab[type=top]",
+        "oak_slab[type=bottom]",
+        "water",
+        "oak_trapdoor",
+    ]
+    .map(|text| states.parse(text).expect("known"));
+    let mut world = World::new(dimension.clone(), states);
+    for x in 0..2 {
+        for z in 0..2 {
+            world.insert_chunk(Chunk::empty(ChunkPos::new(x, z), &dimension));
+        }
+    }
+    let random = &mut 5;
+    for column in 0..1024 {
+        let floor = kinds[below(random, kinds.len())];
+        for y in 0..=below(random, 3) as i32 {
+            world.set_block(BlockPos::new(column % 32, y, column / 32), floor).expect("loaded");
+        }
+    }
+    let mut lighting = Lighting::new();
+    lighting.update(&mut world);
+    let mut placed = Vec::new();
+    for tick in 0..120 {
+        for _ in 0..[1, 1, 1, 3][below(random, 4)] {
+            let coordinate = |random: &mut u64| [8, 9, 15, 16, 1, 14, 30][below(random, 7)];
+            let at = BlockPos::new(coordinate(random), 3 + below(random, 109) as i32, coordinate(random));
+            let taken = (below(random, 3) == 0).then(|| placed.pop()).flatten();
+            let (at, state) = match taken {
+                Some(at) => (at, StateId::AIR),
+                None => (at, kinds[below(random, kinds.len())]),
+            };
+            world.set_block(at, state).expect("loaded");
+            if taken.is_none() {
+                placed.push(at);
+            }
+        }
+        lighting.update(&mut world);
+        world.begin_tick(tick + 1);
+        assert_lit_as_from_nothing(&world, &format!("tick {tick}"));
     }
 }

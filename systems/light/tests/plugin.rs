@@ -7,8 +7,8 @@ mod worlds;
 use edits::random_edits;
 use lit::assert_lit_as_from_nothing;
 use voxtick_engine::Simulation;
-use voxtick_light::{LightPlugin, Lighting};
-use voxtick_worlds::{World, WorldsPlugin};
+use voxtick_light::{LightBudget, LightPlugin, Lighting};
+use voxtick_worlds::{ChunkPos, World, WorldsPlugin};
 use worlds::{below, random_world};
 
 #[test]
@@ -92,4 +92,36 @@ fn a_tick_without_changes_touches_nothing() {
     let mut lighting = Lighting::default();
     assert!(lighting.update(&mut world).sections_touched > 0);
     assert_eq!(lighting.update(&mut world), voxtick_light::LightOutcome::default());
+}
+
+#[test]
+fn a_budget_takes_chunks_in_from_the_focus_outwards_and_shows_nothing_half_done() {
+    let full = random_world(17, 4, 4);
+    let mut world = World::new(full.dimension().clone(), full.states().clone());
+    for chunk in full.chunks() {
+        world.insert_chunk(chunk.clone());
+    }
+    let mut lighting = Lighting::new();
+    lighting.set_budget(Some(LightBudget { chunks: 3, focus: ChunkPos::new(2, 2) }));
+    let mut update = 0;
+    loop {
+        for edit in random_edits(update, &world, 2) {
+            world.set_block(edit.at, edit.state).expect("loaded");
+        }
+        lighting.update(&mut world);
+        update += 1;
+        world.begin_tick(update);
+        // What has been taken in has the light of a world of these chunks alone; what waits has none.
+        let mut seen = World::new(world.dimension().clone(), world.states().clone());
+        for chunk in world.chunks().filter(|chunk| chunk.light.is_some()) {
+            seen.insert_chunk(chunk.clone());
+        }
+        assert_eq!(seen.chunk_count() + lighting.waiting_chunks(), 16);
+        assert!(seen.chunk(ChunkPos::new(2, 2)).is_some(), "the focus comes first");
+        assert_lit_as_from_nothing(&seen, &format!("after update {update}"));
+        if lighting.waiting_chunks() == 0 {
+            break;
+        }
+    }
+    assert_eq!(update, 6, "16 chunks, three an update");
 }

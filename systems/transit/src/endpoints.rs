@@ -129,6 +129,8 @@ pub(crate) struct SinkRow {
     pub(crate) sink: Sink,
     /// The first tick at which it takes the next item.
     pub(crate) ready: u64,
+    /// The tick in which it took an item last.
+    pub(crate) last: u64,
     pub(crate) taken: u64,
 }
 
@@ -176,7 +178,7 @@ impl Endpoints {
     /// Adds a sink, in place of one at the same junction.
     pub(crate) fn add_sink(&mut self, sink: Sink) -> Result<u64, EndpointError> {
         let key = key::check(sink.position)?;
-        let row = SinkRow { sink, ready: 0, taken: 0 };
+        let row = SinkRow { sink, ready: 0, last: 0, taken: 0 };
         let at = self.station_mut(key);
         let station = &mut self.stations[at];
         if station.sink == NONE {
@@ -227,6 +229,12 @@ impl Endpoints {
     pub(crate) fn sink_at(&self, position: BlockPos) -> Option<&SinkRow> {
         let station = self.stations.get(self.station_at(key::check(position).ok()?) as usize)?;
         self.sinks.get(station.sink as usize)
+    }
+
+    /// The sink at a position, to be changed.
+    pub(crate) fn sink_mut(&mut self, position: BlockPos) -> Option<&mut SinkRow> {
+        let station = self.stations.get(self.station_at(key::check(position).ok()?) as usize)?;
+        self.sinks.get_mut(station.sink as usize)
     }
 
     /// Lets the sink at a position take more; false where there is no sink with counted room.
@@ -280,6 +288,11 @@ impl Endpoints {
 }
 
 impl SinkRow {
+    /// True where it takes anything at any time, so that nothing has to be asked.
+    pub(crate) fn takes_all(&self) -> bool {
+        self.sink.room == Room::Endless && self.sink.kind.is_none() && self.sink.period == 0
+    }
+
     /// What the sink would say to a stack at `tick`; asks what it is only where that matters.
     pub(crate) fn state(
         &self,
@@ -308,6 +321,7 @@ impl SinkRow {
         inventories: Option<&mut Inventories>,
     ) {
         self.taken += 1;
+        self.last = tick;
         if self.sink.period > 0 {
             self.ready = tick + u64::from(self.sink.period);
         }

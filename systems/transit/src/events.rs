@@ -70,6 +70,12 @@ impl Events {
         (0..self.len()).filter_map(|row| self.row(row))
     }
 
+    /// The handles of what was delivered.
+    pub(crate) fn delivered(&self) -> impl Iterator<Item = u32> + '_ {
+        let delivered = |&(_, &kind): &(usize, &EventKind)| kind == EventKind::Delivered;
+        self.kinds.iter().enumerate().filter(delivered).map(|(row, _)| self.handles[row])
+    }
+
     pub(crate) fn push(&mut self, kind: EventKind, key: u64, handle: u32) {
         self.kinds.push(kind);
         self.keys.push(key);

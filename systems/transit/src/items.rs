@@ -131,6 +131,39 @@ impl Items {
         }
     }
 
+    /// The speed an item was given, 0 for none.
+    pub(crate) fn own_speed(&self, handle: ItemHandle) -> u16 {
+        self.speeds.get(handle.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// Free rows in the order in which they will be given out, last first.
+    pub(crate) fn free(&self) -> &[u32] {
+        &self.free
+    }
+
+    /// Makes rows up to `rows` with the given free list; rows in use are filled by [`Items::restore`].
+    pub(crate) fn restore_rows(&mut self, rows: usize, free: Vec<u32>) {
+        self.stacks = match self.stacks {
+            StackColumn::Narrow(_) => StackColumn::Narrow(vec![0; rows]),
+            StackColumn::Wide(_) => StackColumn::Wide(vec![0; rows]),
+        };
+        self.speeds.clear();
+        self.free = free;
+    }
+
+    pub(crate) fn restore(&mut self, handle: ItemHandle, stack: StackId, speed: u16) {
+        match &mut self.stacks {
+            StackColumn::Narrow(stacks) => stacks[handle.0 as usize] = stack.0 as u16,
+            StackColumn::Wide(stacks) => stacks[handle.0 as usize] = stack.0,
+        }
+        if speed != 0 && self.speeds.len() <= handle.0 as usize {
+            self.speeds.resize(handle.0 as usize + 1, 0);
+        }
+        if speed != 0 {
+            self.speeds[handle.0 as usize] = speed;
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         match &self.stacks {
             StackColumn::Narrow(stacks) => stacks.len(),

@@ -13,13 +13,13 @@ use crate::solver::TransitSolver;
 /// A network to be built: pipes, what stands at junctions, and what is on the way already.
 ///
 /// ```
-/// use voxtick_transit::{LaneSettings, Layout, ReferenceTransit};
+/// use voxtick_transit::{LaneSettings, Layout, TransitSolver};
 /// use voxtick_worlds::{BlockPos, Inventories};
 /// let mut layout = Layout::default();
 /// layout.line(BlockPos::new(0, 64, 0), voxtick_worlds::Direction::East, 20, None);
 /// layout.feed_line(BlockPos::new(0, 64, 0), voxtick_worlds::Direction::East, 20, 3);
-/// let mut transit = ReferenceTransit::from_layout(&layout, LaneSettings::default())?;
-/// for _ in 0..400 {
+/// let mut transit = TransitSolver::from_layout(&layout, LaneSettings::default())?;
+/// for _ in 0..500 {
 ///     transit.step(&mut Inventories::default());
 /// }
 /// assert!(transit.totals().delivered > 0);

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::network::{Segment, SegmentedGraph, key};
+use crate::network::{LaneName, Segment, SegmentedGraph, key};
 use crate::settings::{LaneSettings, UNIT};
 
 /// A lane that is no more, and what was on it.
@@ -111,6 +111,14 @@ fn point(segment: &Segment, at: i64) -> [f64; 3] {
         _ => point[0] = along,
     }
     point
+}
+
+/// The point at `position` units from the entry of a lane, whether there is such a lane or not.
+pub(crate) fn lost_point(lane: LaneName, position: u32) -> [f64; 3] {
+    let (x, y, z) = lane.direction.step();
+    let along = f64::from(position) / f64::from(UNIT);
+    let coordinate = |block: i32, step: i32| f64::from(block) + 0.5 + f64::from(step) * along;
+    [coordinate(lane.from.x, x), coordinate(lane.from.y, y), coordinate(lane.from.z, z)]
 }
 
 fn span(segment: &Segment) -> (i64, i64) {

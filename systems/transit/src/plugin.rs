@@ -2,11 +2,16 @@
 
 use bevy_ecs::message::MessageWriter;
 use bevy_ecs::prelude::{Local, Res, ResMut, Resource};
-use voxtick_engine::{BuildError, Meter, Plugin, Setup};
-use voxtick_worlds::{ChangeCursor, ChunkEvent, Inventories, Ledger, SpilledItem, World, stages};
+use rustc_hash::FxHashSet;
+use voxtick_engine::{BuildError, Meter, Plugin, Pool, Setup};
+use voxtick_worlds::{
+    BlockPos, BlockStates, ChangeCursor, Chunk, ChunkEvent, Inventories, Ledger, SpilledItem, World, stages,
+};
 
+use crate::blocks::PipeBlocks;
 use crate::events::Totals;
 use crate::layouts::{Layout, LayoutError};
+use crate::network::{HIGHEST, LOWEST, Segment};
 use crate::settings::LaneSettings;
 use crate::solver::TransitSolver;
 
@@ -24,7 +29,12 @@ use crate::solver::TransitSolver;
 pub struct TransitPlugin {
     transit: TransitSolver,
     inventories: Inventories,
+    pipes: Option<PipeBlocks>,
 }
+
+/// The pipes that are blocks of the world.
+#[derive(Resource, Debug)]
+struct WorldPipes(PipeBlocks);
 
 /// The network of a simulation.
 #[derive(Resource, Debug)]
@@ -34,7 +44,7 @@ impl TransitPlugin {
     /// A stage that runs `transit`.
     #[must_use]
     pub fn new(transit: TransitSolver) -> TransitPlugin {
-        TransitPlugin { transit, inventories: Inventories::default() }
+        TransitPlugin { transit, inventories: Inventories::default(), pipes: None }
     }
 
     /// A stage that runs the network of a layout.
@@ -68,6 +78,15 @@ impl TransitPlugin {
         self.inventories = inventories;
         self
     }
+
+    /// Takes blocks of the world for pipes: those of chunks that are loaded, and what is set and taken from then on.
+    /// Pipes of a chunk that leaves stay, and stand still until it returns. Pipes outside the heights that
+    /// [`crate::LOWEST`] and [`crate::HIGHEST`] allow are left out.
+    #[must_use]
+    pub fn with_pipes(mut self, pipes: PipeBlocks) -> TransitPlugin {
+        self.pipes = Some(pipes);
+        self
+    }
 }
 
 impl Plugin for TransitPlugin {
@@ -80,11 +99,13 @@ impl Plugin for TransitPlugin {
             .resource(Transit(self.transit))
             .resource(self.inventories)
             .message::<SpilledItem>()
-            .system(stages::TRANSIT, freeze_unloaded)
-            .system(stages::TRANSIT, move_items)
-            .hash(|world, hasher| {
-                world.resource::<Transit>().0.state_words(|word| hasher.write_u64(word));
-            });
+            .system(stages::TRANSIT, freeze_unloaded);
+        if let Some(pipes) = self.pipes {
+            setup.resource(WorldPipes(pipes)).system(stages::TRANSIT, follow_blocks);
+        }
+        setup.system(stages::TRANSIT, move_items).hash(|world, hasher| {
+            world.resource::<Transit>().0.state_words(|word| hasher.write_u64(word));
+        });
         Ok(())
     }
 }
@@ -99,6 +120,75 @@ fn freeze_unloaded(world: Res<World>, mut transit: ResMut<Transit>, mut cursor: 
     }
 }
 
+/// Keeps the network in line with the blocks of the world.
+fn follow_blocks(
+    world: Res<World>,
+    mut transit: ResMut<Transit>,
+    mut pipes: ResMut<WorldPipes>,
+    mut cursor: Local<ChangeCursor>,
+) {
+    let (transit, pipes) = (&mut transit.0, &mut pipes.0);
+    let changes = world.changes(&mut cursor);
+    let states = world.states();
+    if changes.missed > 0 {
+        for chunk in world.chunks() {
+            read_chunk(chunk, states, transit, pipes);
+        }
+    }
+    for event in changes.chunks {
+        if let ChunkEvent::Loaded(position) = *event
+            && let Some(chunk) = world.chunk(position)
+        {
+            read_chunk(chunk, states, transit, pipes);
+        }
+    }
+    for change in changes.blocks {
+        // Of a block that changed several times, or in a chunk just read, the state it has now is what counts.
+        let Some(now) = world.block(change.position) else { continue };
+        let shape = pipes.shape(now, states);
+        pipes.remember(change.position, shape);
+        match shape {
+            Some(shape) if transit.add_pipe(change.position, shape.connections).is_ok() => {}
+            _ if transit.remove_pipe(change.position) => {}
+            _ => continue,
+        }
+        follow_speeds(transit, pipes);
+    }
+}
+
+/// Adds the pipes of a chunk and takes away those that were seen in it before and are no more.
+fn read_chunk(chunk: &Chunk, states: &BlockStates, transit: &mut TransitSolver, pipes: &mut PipeBlocks) {
+    let before = pipes.take_seen(chunk.position());
+    let mut found = pipes.read_chunk(chunk, states);
+    found.retain(|(position, _)| (LOWEST..=HIGHEST).contains(&position.y));
+    let here: FxHashSet<BlockPos> = found.iter().map(|&(position, _)| position).collect();
+    for position in before {
+        if !here.contains(&position) {
+            pipes.remember(position, None);
+            transit.remove_pipe(position);
+            follow_speeds(transit, pipes);
+        }
+    }
+    // A pipe that is there already with the same connections keeps what is on it.
+    found.retain(|&(position, connections)| transit.graph().connections(position) != Some(connections));
+    if !found.is_empty() && transit.add_pipes(&found).is_ok() {
+        follow_speeds(transit, pipes);
+    }
+}
+
+/// Gives the lanes that the last edit made the speed of their blocks.
+fn follow_speeds(transit: &mut TransitSolver, pipes: &PipeBlocks) {
+    let added: Vec<Segment> = transit.graph().last_added().collect();
+    for segment in added {
+        if let Some(settings) = pipes.settings_of(&segment) {
+            for lane in [segment.forward(), segment.backward()] {
+                // The lane exists; where 65,536 other settings do too, it keeps the default.
+                let _ = transit.set_lane(lane, settings);
+            }
+        }
+    }
+}
+
 /// Moves all items by one tick and enters in the ledger what came and went.
 fn move_items(
     mut transit: ResMut<Transit>,
@@ -106,10 +196,14 @@ fn move_items(
     mut ledger: ResMut<Ledger>,
     mut entered: Local<Totals>,
     mut spilled: MessageWriter<SpilledItem>,
-    meter: Res<Meter>,
+    (meter, pool): (Res<Meter>, Res<Pool>),
 ) {
     let transit = &mut transit.0;
-    transit.step(&mut inventories);
+    if pool.threads() > 1 {
+        pool.install(|| transit.step_parallel(&mut inventories));
+    } else {
+        transit.step(&mut inventories);
+    }
     for spill in transit.take_spills() {
         spilled.write(SpilledItem { stack: spill.stack, point: spill.point });
     }

@@ -1,6 +1,6 @@
 //! Items in transit, at a cost per event: [`TransitSolver`].
 //!
-//! Rules and outcome are those of [`crate::reference`], tick for tick. What differs is what is looked at:
+//! Rules and outcome are those of [`mod@crate::reference`], tick for tick. What differs is what is looked at:
 //! - Items on a lane are gaps ([`lane`]): a lane is touched when an item enters or leaves it, and by nothing else.
 //! - When the front item of a lane will arrive is known, and noted in a timing wheel ([`wheel`]).
 //! - A junction is visited when something arrives, and while something waits there, only when that could change the
@@ -11,27 +11,31 @@
 
 mod alone;
 mod edits;
+mod feed;
 mod junction;
 mod lane;
 mod lanes;
+mod parallel;
 mod prefix;
+mod save;
 mod single;
+mod state;
 mod wheel;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashSet;
-use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, Inventories, ItemStack};
+use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, Inventories};
 
-use crate::endpoints::{Endpoints, Room, Supply};
+use crate::endpoints::{Endpoints, Room, SourceRow, Supply};
 use crate::events::{EventKind, Events, Spill, Totals};
 use crate::items::{ItemHandle, Items};
 use crate::network::{LaneName, NONE, SegmentedGraph};
 use crate::settings::LaneSettings;
 use junction::{Decision, Junction, View};
 use lane::{FROZEN, LIVE, NEVER, REFUSED, SINGLE};
-use lanes::Lanes;
+pub(crate) use lanes::Lanes;
 use wheel::{Due, Entry, Wheel};
 
 /// Moves items through a network of pipes.
@@ -79,10 +83,14 @@ pub struct TransitSolver {
     totals: Totals,
     unloaded: FxHashSet<ChunkPos>,
     polled: bool,
+    least_shared: usize,
+    feed: Option<Box<feed::Feed>>,
     tick: u64,
     scratch: Scratch,
 }
 
+/// Up to so many lanes all that visits need stays in the cache from tick to tick.
+const IN_CACHE: usize = 4096;
 /// How many visits are prepared together.
 const AHEAD: usize = 16;
 
@@ -98,6 +106,8 @@ struct Scratch {
     /// Junctions that a container's change calls for while the tick runs.
     called: BinaryHeap<Reverse<(u64, u32)>>,
     changed: Vec<ContainerId>,
+    jobs: Vec<(u64, parallel::Job)>,
+    parts: Vec<parallel::Part>,
 }
 
 impl TransitSolver {
@@ -118,6 +128,8 @@ impl TransitSolver {
             totals: Totals::default(),
             unloaded: FxHashSet::default(),
             polled: false,
+            least_shared: parallel::LEAST_ENTRIES,
+            feed: None,
             tick: 0,
             scratch: Scratch::default(),
         };
@@ -140,13 +152,27 @@ impl TransitSolver {
 
     /// Runs one tick.
     pub fn step(&mut self, inventories: &mut Inventories) {
+        self.begin_tick();
+        self.run_listed(inventories);
+    }
+
+    /// Goes on to the next tick and takes out of the wheel what is due in it.
+    fn begin_tick(&mut self) {
+        self.note_changes_between_ticks();
         self.tick += 1;
         self.release_delivered();
-        self.list_visits(inventories);
+        self.wheel.advance(&mut self.scratch.entries);
+    }
+
+    /// Visits all junctions that what is due calls, one by one.
+    fn run_listed(&mut self, inventories: &mut Inventories) {
+        self.list_visits();
+        self.call_changed(inventories);
         // Where nothing stands, nothing is created or delivered, and the order of visits cannot be told.
+        let far = self.lanes.rows.len() > IN_CACHE;
         let mut plain = std::mem::take(&mut self.scratch.plain);
         for (at, &joint) in plain.iter().enumerate() {
-            if at % AHEAD == 0 {
+            if far && at % AHEAD == 0 {
                 self.touch(plain[at..].iter().copied());
             }
             if !self.pass_on_alone(joint) {
@@ -158,7 +184,7 @@ impl TransitSolver {
         let mut visits = std::mem::take(&mut self.scratch.visits);
         visits.sort_unstable();
         for (at, &visit) in visits.iter().enumerate() {
-            if at % AHEAD == 0 {
+            if far && at % AHEAD == 0 {
                 self.touch(visits[at..].iter().map(|&(_, joint)| joint));
             }
             while let Some(&Reverse(called)) = self.scratch.called.peek()
@@ -176,7 +202,13 @@ impl TransitSolver {
         }
         visits.clear();
         self.scratch.visits = visits;
+        self.end_tick();
+    }
+
+    /// Puts what happened in order.
+    fn end_tick(&mut self) {
         self.events.sort(&mut self.scratch.order);
+        self.note_tick();
     }
 
     /// Reads what the next visits will need, all at once.
@@ -208,9 +240,8 @@ impl TransitSolver {
     }
 
     /// Puts the junctions that have to be visited in this tick on the list.
-    fn list_visits(&mut self, inventories: &mut Inventories) {
+    fn list_visits(&mut self) {
         let mut entries = std::mem::take(&mut self.scratch.entries);
-        self.wheel.advance(&mut entries);
         for entry in entries.drain(..) {
             match entry.due() {
                 Due::Arrival(lane) => {
@@ -237,6 +268,10 @@ impl TransitSolver {
             }
         }
         self.scratch.entries = entries;
+    }
+
+    /// Puts the junctions on the list that are tied to a container that changed since the last tick.
+    fn call_changed(&mut self, inventories: &mut Inventories) {
         let mut changed = std::mem::take(&mut self.scratch.changed);
         inventories.take_changed(&mut changed);
         for container in changed.drain(..) {
@@ -295,11 +330,7 @@ impl TransitSolver {
             return;
         }
         if self.lanes.any_singles() {
-            for lane in self.junctions[joint as usize].outs {
-                if lane != NONE && self.lanes.row(lane).is(SINGLE) {
-                    self.lanes.settle(lane, self.tick);
-                }
-            }
+            self.settle_singles_ahead(joint);
         }
         let mut inputs = [(0, 0); 12];
         let junction = &self.junctions[joint as usize];
@@ -318,6 +349,21 @@ impl TransitSolver {
         }
         if self.junctions[joint as usize].waiting != 0 {
             self.plan_next_visit(joint, moved, sink);
+        }
+    }
+
+    /// Makes sure that the room of lanes of single items is known as far as this visit can need it.
+    fn settle_singles_ahead(&mut self, joint: u32) {
+        let junction = self.junctions[joint as usize];
+        let carry = |side: usize| {
+            let row = self.lanes.row(junction.outs[side] ^ 1);
+            if junction.waiting & (1 << side) != 0 && row.due == self.tick { row.carry } else { 0 }
+        };
+        let most = (0..6).filter(|&side| junction.outs[side] != NONE).map(carry).max().unwrap_or(0);
+        for lane in junction.outs {
+            if lane != NONE && self.lanes.row(lane).is(SINGLE) {
+                self.lanes.settle_for(lane, self.tick, most);
+            }
         }
     }
 
@@ -372,7 +418,7 @@ impl TransitSolver {
                 };
                 let supply = row.source.supply;
                 let handle = self.items.add(stack, row.source.speed).0;
-                if supply != Supply::Items(0) {
+                if has_more(row) {
                     self.wheel.push(row.due, Due::Source(at));
                 }
                 self.enter(to, 0, handle);
@@ -389,6 +435,7 @@ impl TransitSolver {
     /// Takes the front item off a lane, notes when the next one arrives, and tells who waits for room on it.
     fn leave(&mut self, lane: u32) -> u32 {
         let handle = self.lanes.pop(lane, self.tick);
+        self.note_left(lane);
         let row = self.lanes.row(lane);
         if row.due != NEVER {
             self.wheel.push(row.due, Due::Arrival(lane));
@@ -412,6 +459,7 @@ impl TransitSolver {
     /// Puts an item onto a lane that has room.
     fn enter(&mut self, lane: u32, position: u32, handle: u32) {
         self.lanes.push(lane, self.tick, position, handle, &self.items);
+        self.note_entered(lane, position, handle);
         let row = self.lanes.row(lane);
         if row.count == 1 {
             self.wheel.push(row.due, Due::Arrival(lane));
@@ -452,115 +500,6 @@ impl TransitSolver {
         }
     }
 
-    /// The items of a lane, front to back, as (position, handle); `None` where there is no such lane.
-    #[must_use]
-    pub fn lane(&self, name: LaneName) -> Option<Vec<(u32, ItemHandle)>> {
-        let items = self.lanes.items(self.find_lane(name)?, self.tick);
-        Some(items.into_iter().map(|(position, handle)| (position, ItemHandle(handle))).collect())
-    }
-
-    /// What happened in the last step.
-    #[must_use]
-    pub fn events(&self) -> &Events {
-        &self.events
-    }
-
-    /// The stack of an item in a lane, or of one that left in the last step.
-    #[must_use]
-    pub fn stack(&self, handle: ItemHandle) -> Option<ItemStack> {
-        self.items.has_row(handle).then(|| self.items.stack(handle))
-    }
-
-    /// How many items came and went.
-    #[must_use]
-    pub fn totals(&self) -> Totals {
-        self.totals
-    }
-
-    /// How many items are in lanes, counted lane by lane.
-    #[must_use]
-    pub fn item_count(&self) -> u64 {
-        self.lanes.rows.iter().map(|row| u64::from(row.count)).sum()
-    }
-
-    /// How many lanes there are.
-    #[must_use]
-    pub fn lane_count(&self) -> usize {
-        self.graph.segment_count() * 2
-    }
-
-    /// How many lanes hold items none of which can move.
-    #[must_use]
-    pub fn settled_lane_count(&self) -> usize {
-        let settled = |&lane: &u32| self.lanes.row(lane).count > 0 && self.lanes.is_settled(lane, self.tick);
-        (0..self.lanes.rows.len() as u32).filter(settled).count()
-    }
-
-    /// The network.
-    #[must_use]
-    pub fn graph(&self) -> &SegmentedGraph {
-        &self.graph
-    }
-
-    /// How many ticks have been run.
-    #[must_use]
-    pub fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    /// Where the router of the junction at `position` goes on, as [`crate::Crossing::cursor`].
-    #[must_use]
-    pub fn cursor(&self, position: BlockPos) -> u8 {
-        self.joint_at(position).map_or(0, |joint| self.junctions[joint as usize].cursor)
-    }
-
-    /// How many items the sink at `position` has taken.
-    #[must_use]
-    pub fn taken(&self, position: BlockPos) -> u64 {
-        self.endpoints.sink_at(position).map_or(0, |row| row.taken)
-    }
-
-    /// Bytes held for lanes and the items in them: (lanes without items, items with handles and stacks).
-    #[must_use]
-    pub fn memory_bytes(&self) -> (usize, usize) {
-        let all = self.lanes.memory_bytes();
-        let rows = self.lanes.rows.capacity() * size_of::<lane::Lane>();
-        (rows + self.wheel.memory_bytes(), all - rows + self.items.memory_bytes())
-    }
-
-    /// Tells the whole state word by word, in canonical order: what is on every lane, and what junctions remember.
-    /// Handles are left out, since they are rows. Equal to that of the reference in the same state.
-    pub fn state_words(&self, mut word: impl FnMut(u64)) {
-        word(self.tick);
-        let mut junctions: Vec<(u64, u32)> = (0..self.graph.node_slots() as u32)
-            .filter(|&node| self.graph.is_live_junction(node))
-            .map(|node| (self.graph.node(node).key, node))
-            .collect();
-        junctions.sort_unstable();
-        for (key, node) in junctions {
-            let Some(joint) = joint_of(&self.joints, node) else { continue };
-            let junction = &self.junctions[joint as usize];
-            word(key);
-            word(u64::from(junction.cursor));
-            for (direction, &lane) in junction.outs.iter().enumerate().filter(|&(_, &lane)| lane != NONE) {
-                let row = self.lanes.row(lane);
-                word((direction as u64) << 32 | u64::from(row.count));
-                word(u64::from(row.is(FROZEN)) | u64::from(row.is(REFUSED)) << 1);
-                word(if row.has_arrived(self.tick) { row.due } else { NEVER });
-                for (position, handle) in self.lanes.items(lane, self.tick) {
-                    let stack = self.items.stack(ItemHandle(handle));
-                    word(u64::from(position));
-                    word(
-                        u64::from(stack.kind.0) << 16
-                            | u64::from(stack.max_count) << 8
-                            | u64::from(stack.count),
-                    );
-                }
-            }
-        }
-        self.endpoints.state_words(word);
-    }
-
     fn find_lane(&self, name: LaneName) -> Option<u32> {
         let lane = self.junctions[self.joint_at(name.from)? as usize].outs[name.direction.index()];
         (lane != NONE).then_some(lane)
@@ -569,6 +508,11 @@ impl TransitSolver {
     fn joint_at(&self, position: BlockPos) -> Option<u32> {
         joint_of(&self.joints, self.graph.find(position)?)
     }
+}
+
+/// True where another item of a source will be due.
+fn has_more(source: &SourceRow) -> bool {
+    source.source.supply != Supply::Items(0)
 }
 
 /// The row of the junction at a node.

@@ -1,12 +1,13 @@
 //! The solver against the reference: the same events, positions, handles, spills, containers and totals after every
 //! tick, over random networks, routers, sources, sinks, edits and unloaded chunks; by events and polled.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use voxtick_transit::{
     Connections, Filter, LaneName, LaneSettings, Priority, ReferenceTransit, Room, Router, SegmentedGraph,
-    Sink, Source, Supply, TransitSolver, UNIT,
+    Sink, Source, Spill, Supply, TransitSolver, UNIT,
 };
 use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, Direction, Inventories, ItemKind, ItemStack};
 
@@ -209,8 +210,9 @@ fn containers(inventories: &Inventories) -> Vec<Option<ItemStack>> {
 }
 
 fn compare(
-    reference: &mut Side<ReferenceTransit>,
+    reference: &Side<ReferenceTransit>,
     solver: &mut Side<TransitSolver>,
+    spills: &[Spill],
     what: &str,
 ) -> Result<(), TestCaseError> {
     let tick = reference.transit.tick();
@@ -224,7 +226,7 @@ fn compare(
         prop_assert_eq!(a, b, "{} at tick {}, {}", lane, tick, what);
     }
     prop_assert_eq!(words!(reference.transit), words!(solver.transit), "state at tick {}, {}", tick, what);
-    prop_assert_eq!(reference.transit.take_spills(), solver.transit.take_spills(), "spills, {}", what);
+    prop_assert_eq!(spills, solver.transit.take_spills(), "spills, {}", what);
     prop_assert_eq!(
         containers(&reference.inventories),
         containers(&solver.inventories),
@@ -245,6 +247,7 @@ fn inventories() -> Inventories {
 }
 
 fn run(
+    pool: &ThreadPool,
     pipes: &[(BlockPos, Connections)],
     settings: LaneSettings,
     sources: &[Source],
@@ -257,28 +260,38 @@ fn run(
         Side { transit: ReferenceTransit::new(graph.clone(), settings), inventories: inventories() };
     let mut by_events =
         Side { transit: TransitSolver::new(graph.clone(), settings), inventories: inventories() };
-    let mut polled =
-        Side { transit: TransitSolver::new(graph, settings).with_polling(), inventories: inventories() };
+    let mut polled = Side {
+        transit: TransitSolver::new(graph.clone(), settings).with_polling(),
+        inventories: inventories(),
+    };
+    let mut shared = Side {
+        transit: TransitSolver::new(graph.clone(), settings).with_least_shared(0),
+        inventories: inventories(),
+    };
     let routers = routers();
     let first = sources.iter().map(|&it| Action::Source(it)).chain(sinks.iter().map(|&it| Action::Sink(it)));
     for action in first.chain(actions.iter().cloned()) {
         let expected = apply!(&mut reference, &action, routers);
         prop_assert_eq!(&expected, &apply!(&mut by_events, &action, routers), "{:?}", action);
         prop_assert_eq!(&expected, &apply!(&mut polled, &action, routers), "{:?}", action);
+        prop_assert_eq!(&expected, &apply!(&mut shared, &action, routers), "{:?}", action);
         if let Action::Step(ticks) = action {
             for _ in 0..ticks {
                 reference.transit.step(&mut reference.inventories);
                 by_events.transit.step(&mut by_events.inventories);
                 polled.transit.step(&mut polled.inventories);
-                let spills = reference.transit.clone();
-                compare(&mut reference, &mut by_events, "by events")?;
-                reference.transit = spills;
-                compare(&mut reference, &mut polled, "polled")?;
+                pool.install(|| shared.transit.step_parallel(&mut shared.inventories));
+                let spills = reference.transit.take_spills();
+                compare(&reference, &mut by_events, &spills, "by events")?;
+                compare(&reference, &mut polled, &spills, "polled")?;
+                compare(&reference, &mut shared, &spills, "by three threads")?;
             }
         }
     }
     Ok(())
 }
+
+static POOL: OnceLock<ThreadPool> = OnceLock::new();
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
@@ -291,6 +304,7 @@ proptest! {
         sinks in prop::collection::vec(sink(), 0..4),
         actions in prop::collection::vec(action(), 1..40),
     ) {
-        run(&pipes, settings, &sources, &sinks, &actions)?;
+        let pool = POOL.get_or_init(|| ThreadPoolBuilder::new().num_threads(3).build().expect("three threads"));
+        run(pool, &pipes, settings, &sources, &sinks, &actions)?;
     }
 }

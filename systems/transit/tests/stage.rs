@@ -1,8 +1,14 @@
 //! The transit stage in a whole simulation: ledger, reports, hashes.
 
 use voxtick_engine::Simulation;
-use voxtick_transit::{LaneSettings, Layout, Lines, Transit, TransitPlugin, TransitSolver};
-use voxtick_worlds::{BlockStates, ChunkPos, Dimension, Ledger, World, WorldsPlugin};
+use voxtick_transit::{
+    Connections, LaneName, LaneSettings, Layout, Lines, PipeBlocks, PipeShape, Transit, TransitPlugin,
+    TransitSolver, UNIT,
+};
+use voxtick_worlds::{
+    BlockPos, BlockStates, Chunk, ChunkPos, Dimension, Direction, ItemKind, ItemStack, Ledger, World,
+    WorldsPlugin,
+};
 
 fn simulation(layout: &Layout, threads: usize) -> Simulation {
     let world = World::new(Dimension::overworld(), BlockStates::load());
@@ -41,15 +47,12 @@ fn the_ledger_accounts_for_every_item_every_tick() {
 fn an_unloaded_chunk_stands_still_and_goes_on_when_it_returns() {
     let mut simulation = simulation(&lines(), 1);
     let chunk = ChunkPos::new(0, 0);
-    let empty = || voxtick_worlds::Chunk::empty(chunk, &Dimension::overworld());
+    let empty = || Chunk::empty(chunk, &Dimension::overworld());
     simulation.world_mut().resource_mut::<World>().insert_chunk(empty());
     simulation.run(10).expect("no error");
     simulation.world_mut().resource_mut::<World>().remove_chunk(chunk);
     simulation.run(1).expect("no error");
-    let name = voxtick_transit::LaneName {
-        from: voxtick_worlds::BlockPos::new(0, 64, 0),
-        direction: voxtick_worlds::Direction::East,
-    };
+    let name = LaneName { from: BlockPos::new(0, 64, 0), direction: Direction::East };
     let lane =
         |simulation: &Simulation| simulation.world().resource::<Transit>().0.lane(name).expect("the lane");
     let frozen = lane(&simulation);
@@ -58,4 +61,64 @@ fn an_unloaded_chunk_stands_still_and_goes_on_when_it_returns() {
     simulation.world_mut().resource_mut::<World>().insert_chunk(empty());
     simulation.run(2).expect("no error");
     assert_ne!(lane(&simulation), frozen);
+}
+
+/// Chains are slow straight pipes, glass opens to all sides.
+fn pipes() -> PipeBlocks {
+    PipeBlocks::new(|states: &BlockStates, state| match states.name(state) {
+        "minecraft:glass" => {
+            Some(PipeShape { connections: Connections::ALL, settings: LaneSettings::default() })
+        }
+        "minecraft:iron_chain" => {
+            let axis = states.properties(state).find(|&(name, _)| name == "axis")?.1;
+            let ways = match axis {
+                "x" => [Direction::West, Direction::East],
+                "y" => [Direction::Down, Direction::Up],
+                _ => [Direction::North, Direction::South],
+            };
+            let settings = LaneSettings::new(1000, 9000).ok()?;
+            Some(PipeShape { connections: Connections::of(&ways), settings })
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn pipes_are_read_from_chunks_and_follow_the_blocks() {
+    let states = BlockStates::load();
+    let glass = states.parse("glass").expect("a state");
+    let chain = states.parse("iron_chain[axis=x]").expect("a state");
+    let mut world = World::new(Dimension::overworld(), states);
+    world.insert_chunk(Chunk::empty(ChunkPos::new(0, 0), &Dimension::overworld()));
+    for x in 0..=10 {
+        let state = if x % 10 == 0 { glass } else { chain };
+        world.set_block(BlockPos::new(x, 70, 3), state).expect("loaded");
+    }
+    let transit = TransitSolver::new(Default::default(), LaneSettings::default());
+    let mut simulation = Simulation::builder()
+        .plugin(WorldsPlugin::new(world))
+        .plugin(TransitPlugin::new(transit).with_pipes(pipes()))
+        .build()
+        .expect("a sound simulation");
+    simulation.run(1).expect("no error");
+    let lane = LaneName { from: BlockPos::new(0, 70, 3), direction: Direction::East };
+    {
+        let transit = &mut simulation.world_mut().resource_mut::<Transit>().0;
+        assert_eq!(transit.graph().segments().map(|segment| segment.length).collect::<Vec<_>>(), [10]);
+        transit.insert(lane, 5 * UNIT, ItemStack::single(ItemKind(1)), 0).expect("room");
+        transit.insert(lane, UNIT, ItemStack::single(ItemKind(2)), 0).expect("room");
+    }
+    simulation.run(2).expect("no error");
+    let items = simulation.world().resource::<Transit>().0.lane(lane).expect("the lane");
+    assert_eq!(items[0].0, 5 * UNIT + 2000, "chains are slow");
+    // A junction in the middle: both items keep their places; then a gap: one falls out.
+    simulation.world_mut().resource_mut::<World>().set_block(BlockPos::new(3, 70, 3), glass).expect("loaded");
+    simulation.run(1).expect("no error");
+    assert_eq!(simulation.world().resource::<Transit>().0.graph().segment_count(), 2);
+    let air = voxtick_worlds::StateId::AIR;
+    simulation.world_mut().resource_mut::<World>().set_block(BlockPos::new(2, 70, 3), air).expect("loaded");
+    simulation.run(1).expect("no error");
+    let ledger = *simulation.world().resource::<Ledger>();
+    assert_eq!((ledger.created, ledger.spilled, ledger.expected_present()), (2, 1, Some(1)));
+    assert_eq!(simulation.world().resource::<Transit>().0.item_count(), 1);
 }

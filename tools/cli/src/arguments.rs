@@ -96,6 +96,45 @@ pub(crate) enum WorldCommand {
   voxtick world map r.0.0.mca light.png --light block --y 40
   voxtick world map ~/saves/town nether.png --dimension nether --y 40")]
     Map(MapArguments),
+    /// Compute the light of a world anew and write it back, or check the stored light
+    #[command(after_help = "Examples:
+  voxtick world relight ~/saves/town --check   a table a region of what is stored and what the rules say
+  voxtick world relight r.0.0.mca --check --json
+  voxtick world relight ~/saves/town --dry-run how many chunks would be written
+  voxtick world relight ~/saves/town --in-place
+
+Everything else in a chunk stays byte for byte; a chunk whose light is right is not written.")]
+    Relight(RelightArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RelightArguments {
+    /// A save folder, a region folder or a single .mca file
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) mode: RelightMode,
+    /// Which dimension of a save
+    #[arg(long, value_name = "NAME", default_value = "overworld")]
+    pub(crate) dimension: DimensionName,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do with the computed light: one of the three.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct RelightMode {
+    /// Compare with the stored light and write nothing
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Count the chunks that would be written and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write the chunks whose light differs back to their files
+    #[arg(long)]
+    pub(crate) in_place: bool,
 }
 
 /// The dimensions that every save has.

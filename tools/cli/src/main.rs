@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(run),
         Command::World(WorldCommand::Info(info)) => world::info::run(info),
         Command::World(WorldCommand::Map(map)) => world::map::run(map),
+        Command::World(WorldCommand::Relight(relight)) => world::relight::run(relight),
         Command::Measure(measure) => measure::run(measure),
     })
 }

@@ -64,6 +64,7 @@ pub struct ChunkEncoder {
     patch: Patch,
     nbt: Vec<u8>,
     payload: Vec<u8>,
+    data_version: i32,
 }
 
 impl ChunkEncoder {
@@ -87,6 +88,7 @@ impl ChunkEncoder {
             patch: Patch::default(),
             nbt: Vec::new(),
             payload: Vec::new(),
+            data_version: fresh::NEW_DATA_VERSION,
         }
     }
 
@@ -105,6 +107,12 @@ impl ChunkEncoder {
         }
         self.packer.pack(compression, &self.nbt, &mut self.payload);
         Ok(Some(&self.payload))
+    }
+
+    /// The version that the chunk encoded last is written for: the one it came with.
+    #[must_use]
+    pub fn data_version(&self) -> i32 {
+        self.data_version
     }
 
     /// As [`ChunkEncoder::encode`], without packing.
@@ -132,6 +140,7 @@ impl ChunkEncoder {
             is_new,
         };
         edits.make(&mut self.patch)?;
+        self.data_version = edits.layout.data_version;
         if self.patch.is_empty() && !is_new {
             return Ok(None);
         }

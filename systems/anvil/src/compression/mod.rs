@@ -1,9 +1,11 @@
 //! The compression schemes of chunk records, each with a cap on what it may inflate to.
 
+mod chunk_compressor;
 mod deflate;
 mod lz4_blocks;
 mod pack;
 
+pub use chunk_compressor::{ChunkCompressor, CompressError};
 pub use pack::{LevelError, Packer};
 
 use std::fmt;

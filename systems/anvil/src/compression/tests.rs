@@ -156,3 +156,22 @@ fn an_lz4_block_that_claims_too_much_allocates_nothing() {
     assert!(Inflater::new().inflate(Compression::Lz4, &payload, 64 << 20, &mut out).is_err());
     assert!(out.capacity() < 1 << 20);
 }
+
+#[test]
+fn the_compressor_for_any_bytes_round_trips_and_is_capped() {
+    let mut compressor = ChunkCompressor::new().expect("zstd has contexts");
+    let (mut packed, mut plain) = (Vec::new(), Vec::new());
+    for sample in [sample(), Vec::new(), vec![1]] {
+        compressor.compress(&sample, &mut packed).expect("there is memory");
+        compressor.decompress(&packed, 1 << 20, &mut plain).expect("it was just packed");
+        assert_eq!(plain, sample);
+    }
+    compressor.compress(&vec![0; 50 << 20], &mut packed).expect("there is memory");
+    let mut out = Vec::new();
+    assert!(compressor.decompress(&packed, 1 << 20, &mut out).is_err());
+    assert_eq!(out.capacity(), 0, "a bomb allocates nothing");
+    compressor.compress(&sample(), &mut packed).expect("there is memory");
+    let middle = packed.len() / 2;
+    assert!(compressor.decompress(&packed[..middle], 1 << 20, &mut out).is_err());
+    assert!(compressor.decompress(b"no zstd", 1 << 20, &mut out).is_err());
+}

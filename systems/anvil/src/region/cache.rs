@@ -1,8 +1,8 @@
 //! Open regions of one folder, shared and bounded.
 
 use super::file::{OpenRegionError, Region, RegionOptions};
+use super::flush::FlushError;
 use super::name::region_file_name;
-use super::write::FlushError;
 use rustc_hash::FxHashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -114,6 +114,19 @@ impl RegionFolder {
         open.close_beyond(self.capacity - 1);
         open.regions.insert(position, OpenRegion { region: region.clone(), asked: now });
         Ok(Some(region))
+    }
+
+    /// As [`RegionFolder::region`], but a region whose file does not exist is not created for the asking.
+    ///
+    /// # Errors
+    /// If the region cannot be opened or looked for.
+    pub fn region_if_stored(&self, position: RegionPos) -> Result<Option<Arc<Region>>, OpenRegionError> {
+        let path = self.folder.join(region_file_name(position));
+        match self.options.files.exists(&path) {
+            Ok(true) => self.region(position),
+            Ok(false) => Ok(None),
+            Err(source) => Err(OpenRegionError::Io { path, source }),
+        }
     }
 
     /// How many regions are open.

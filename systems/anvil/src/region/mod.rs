@@ -11,19 +11,23 @@ mod cache;
 mod damage;
 mod entry;
 mod file;
+mod flush;
 mod header;
 mod name;
 mod read;
 mod record;
+mod rewrite;
 mod sectors;
 mod write;
 
 pub use cache::{FlushFolderError, RegionFolder};
 pub use damage::Damage;
 pub use file::{OpenRegionError, Region, RegionOptions};
+pub use flush::FlushError;
 pub use name::{RegionNameError, external_file_name, region_file_name, region_of_path};
 pub use read::{ReadChunkError, StoredChunk};
-pub use write::{Durability, FlushError, Overwrite, WriteChunkError};
+pub use rewrite::{CompactError, Compaction, SetAsideError, compact_region};
+pub use write::{Durability, Overwrite, WriteChunkError};
 
 use voxtick_worlds::{ChunkPos, REGION_EDGE, RegionPos};
 

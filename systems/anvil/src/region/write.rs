@@ -9,7 +9,7 @@ use super::name::external_file_name;
 use super::read::{ReadChunkError, StoredChunk};
 use super::record::{EXTERNAL, RECORD_HEAD};
 use super::sectors::Sectors;
-use super::{HEADER, SECTOR, chunk_of, entry_of};
+use super::{HEADER, SECTOR, entry_of};
 use crate::Limits;
 use crate::compression::{Compression, Inflater};
 use crate::files::Access;
@@ -98,34 +98,24 @@ pub enum WriteChunkError {
     },
 }
 
-/// Why a region could not be flushed. What was not made durable stays to be flushed again.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {waiting} chunks are not durable yet: {source}", path.display())]
-pub struct FlushError {
-    /// The file.
-    pub path: PathBuf,
-    /// Chunks written and not durable.
-    pub waiting: usize,
-    /// What the file system said.
-    pub source: io::Error,
-}
-
 /// What only the writer of a region knows.
 #[derive(Debug)]
 pub(super) struct Writer {
-    durability: Durability,
-    sectors: Sectors,
+    pub(super) durability: Durability,
+    pub(super) sectors: Sectors,
     /// What the header on disk says.
-    on_disk: Box<[Location]>,
+    pub(super) on_disk: Box<[Location]>,
     /// Entries of which the header on disk says something else than readers see.
-    waiting: BTreeSet<usize>,
+    pub(super) waiting: BTreeSet<usize>,
     /// What the header on disk may say besides, because a flush did not finish.
-    maybe_on_disk: BTreeSet<(usize, u32)>,
+    pub(super) maybe_on_disk: BTreeSet<(usize, u32)>,
     /// Records that the header on disk points at, or may, and readers no more.
-    retired: Vec<Location>,
+    pub(super) retired: Vec<Location>,
     /// Chunks whose own file is to be removed once no header on disk needs it.
-    removals: BTreeSet<usize>,
-    record: Vec<u8>,
+    pub(super) removals: BTreeSet<usize>,
+    pub(super) record: Vec<u8>,
+    /// Whether sectors were freed since the file was last cut. A file that nothing was written to keeps its length.
+    pub(super) freed: bool,
 }
 
 impl Writer {
@@ -145,6 +135,7 @@ impl Writer {
             retired: Vec::new(),
             removals: BTreeSet::new(),
             record: Vec::new(),
+            freed: false,
         }
     }
 
@@ -190,6 +181,18 @@ impl Region {
         self.settle(chunk, &mut writer)
     }
 
+    /// Writes a record as another file of the region has it. A payload in a file of its own stays there.
+    pub(super) fn copy_record(&self, chunk: ChunkPos, stored: &StoredChunk) -> Result<(), WriteChunkError> {
+        let mut writer = self.writer(chunk)?;
+        let number = stored.compression().number();
+        let location = if stored.is_external() {
+            self.write_record(chunk, &mut writer, number | EXTERNAL, &[])?
+        } else {
+            self.write_record(chunk, &mut writer, number, stored.payload())?
+        };
+        self.point(chunk, &mut writer, location, stored.timestamp())
+    }
+
     /// Removes a chunk.
     ///
     /// # Errors
@@ -203,20 +206,6 @@ impl Region {
         self.point(chunk, &mut writer, Location::ABSENT, 0)?;
         writer.removals.insert(entry_of(chunk));
         self.settle(chunk, &mut writer)
-    }
-
-    /// Makes everything that was written durable, in two waits for the disk.
-    ///
-    /// # Errors
-    /// [`FlushError`]; a later flush tries again.
-    pub fn flush(&self) -> Result<(), FlushError> {
-        let Some(writer) = &self.writer else { return Ok(()) };
-        let mut writer = lock(writer);
-        self.flush_writer(&mut writer).map_err(|source| FlushError {
-            path: self.path.clone(),
-            waiting: writer.waiting.len(),
-            source,
-        })
     }
 
     fn writer(&self, chunk: ChunkPos) -> Result<MutexGuard<'_, Writer>, WriteChunkError> {
@@ -349,103 +338,9 @@ impl Region {
         }
         Ok(())
     }
-
-    /// What may be done at once where nothing waits for a flush.
-    fn settle(&self, chunk: ChunkPos, writer: &mut Writer) -> Result<(), WriteChunkError> {
-        if writer.durability == Durability::PerFlush {
-            return Ok(());
-        }
-        self.remove_externals(writer).map_err(|source| WriteChunkError::Io {
-            path: self.path.with_file_name(external_file_name(chunk)),
-            chunk,
-            source,
-        })
-    }
-
-    fn flush_writer(&self, writer: &mut Writer) -> io::Result<()> {
-        if !writer.waiting.is_empty() {
-            self.file.sync()?;
-            for entry in &writer.waiting {
-                let location = self.entries[*entry].load().location;
-                writer.maybe_on_disk.insert((*entry, location.0));
-                let timestamp = self.timestamps[*entry].load(Ordering::Relaxed);
-                self.write_entry(*entry, location, timestamp, false)?;
-            }
-            self.file.sync()?;
-            for entry in std::mem::take(&mut writer.waiting) {
-                writer.on_disk[entry] = self.entries[entry].load().location;
-            }
-            writer.maybe_on_disk.clear();
-            for location in std::mem::take(&mut writer.retired) {
-                self.free(writer, location);
-            }
-        }
-        self.remove_externals(writer)?;
-        self.shrink(writer)
-    }
-
-    /// Cuts off free sectors at the end of the file.
-    fn shrink(&self, writer: &Writer) -> io::Result<()> {
-        let end = u64::from(writer.sectors.end()) * SECTOR as u64;
-        if end < self.length() {
-            self.file.set_length(end)?;
-            self.length.store(end, Ordering::Release);
-        }
-        Ok(())
-    }
-
-    fn write_entry(&self, entry: usize, location: Location, timestamp: u32, sync: bool) -> io::Result<()> {
-        // Four aligned bytes at a time: no disk tears those.
-        self.file.write_at(&location.0.to_be_bytes(), entry as u64 * 4)?;
-        self.file.write_at(&timestamp.to_be_bytes(), (SECTOR + entry * 4) as u64)?;
-        if sync { self.file.sync() } else { Ok(()) }
-    }
-
-    /// Frees a record's sectors, but none that another entry claims too.
-    fn free(&self, writer: &mut Writer, location: Location) {
-        writer.sectors.free(location.offset(), location.sectors());
-        for entry in self.entries.iter() {
-            let other = entry.load().location;
-            if other.offset() < location.end() && location.offset() < other.end() {
-                writer.sectors.take(other.offset(), other.sectors());
-            }
-        }
-        writer.sectors.take(0, (HEADER / SECTOR) as u32);
-    }
-
-    /// Removes the files of chunks that are back in the region or gone.
-    fn remove_externals(&self, writer: &mut Writer) -> io::Result<()> {
-        let mut removed = false;
-        while let Some(entry) = writer.removals.first().copied() {
-            let path = self.path.with_file_name(external_file_name(chunk_of(self.position(), entry)));
-            if self.files.exists(&path)? {
-                self.files.remove(&path)?;
-                removed = true;
-            }
-            writer.removals.remove(&entry);
-        }
-        if removed && writer.durability != Durability::Never {
-            self.sync_folder()?;
-        }
-        Ok(())
-    }
-
-    fn sync_folder(&self) -> io::Result<()> {
-        match self.path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => self.files.sync_folder(folder),
-            _ => self.files.sync_folder(std::path::Path::new(".")),
-        }
-    }
 }
 
 /// A panic of another writer leaves nothing half done that readers see; the next flush writes the header again.
-fn lock(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
+pub(super) fn lock(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
     writer.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Drop for Region {
-    /// Flushes as well as it goes. Call [`Region::flush`] before to learn whether it went well.
-    fn drop(&mut self) {
-        let _ = self.flush();
-    }
 }

@@ -106,6 +106,24 @@ pub(crate) fn is_clear<T: Terrain + ?Sized>(body: &Body, ground: Surroundings<'_
     free(&body.bounds().deflated(EPSILON)) && !obstacles::any_influence(&body.bounds(), ground)
 }
 
+/// Friction and speed factor of the ground that a body lies on, if its next move in phase 0 will be like the one it has
+/// just made, and all after that: it lies on a block, is clear of all else, and nothing is in the way of what is left
+/// of its horizontal speed.
+pub(crate) fn resting_ground<T: Terrain + ?Sized>(
+    body: &Body,
+    ground: Surroundings<'_, T>,
+    scratch: &mut Scratch,
+) -> Option<(f32, f32)> {
+    let [vx, _, vz] = body.velocity;
+    let way = body.bounds().deflated(EPSILON).swept([vx, 0.0, vz]);
+    let is_free = obstacles::any_overlapping(&way, false, ground) == Ok(false);
+    let is_calm = !obstacles::any_influence(&way, ground);
+    if !is_free || !is_calm {
+        return None;
+    }
+    travel::ground_under(body, ground, &mut scratch.support).ok().flatten()
+}
+
 fn advance<T: Terrain + ?Sized>(
     body: &mut Body,
     number: u32,

@@ -114,9 +114,7 @@ fn find_support<T: Terrain + ?Sized>(
         body.flags = body.flags.without(Flags::GROUND_NO_BLOCKS);
         return Ok(None);
     }
-    let mut slab = body.bounds();
-    slab.max[1] = slab.min[1];
-    slab.min[1] -= SUPPORT_DEPTH;
+    let mut slab = support_slab(body);
     let mut support = nearest_in(&slab, body, is_plain, ground, found)?;
     if support.is_none() && !body.flags.has(Flags::GROUND_NO_BLOCKS) {
         for axis in [0, 2] {
@@ -127,6 +125,30 @@ fn find_support<T: Terrain + ?Sized>(
     }
     body.flags = body.flags.set(Flags::GROUND_NO_BLOCKS, support.is_none());
     Ok(support)
+}
+
+/// Friction and speed factor of the ground under a body that lies on a block that does nothing else.
+pub(super) fn ground_under<T: Terrain + ?Sized>(
+    body: &Body,
+    ground: Surroundings<'_, T>,
+    found: &mut Vec<Obstacle>,
+) -> Result<Option<(f32, f32)>, Stop> {
+    let slab = support_slab(body);
+    let support = nearest_in(&slab, body, false, ground, found)?;
+    let landing = block_below(body, support, LANDING_DEPTH, ground)?;
+    if support.is_none() || ground.materials[landing].effect != Effect::None {
+        return Ok(None);
+    }
+    let below = block_below(body, support, FRICTION_DEPTH, ground)?;
+    Ok(Some((ground.materials[below].friction, speed_factor(body, support, ground)?)))
+}
+
+/// The thin box under the feet in which a block carries the body.
+fn support_slab(body: &Body) -> Bounds {
+    let mut slab = body.bounds();
+    slab.max[1] = slab.min[1];
+    slab.min[1] -= SUPPORT_DEPTH;
+    slab
 }
 
 /// The block in `slab` whose middle is nearest to the body; of equally near ones the greatest by `y`, `z`, `x`.

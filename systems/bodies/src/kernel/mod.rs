@@ -9,9 +9,10 @@ mod lanes;
 pub(crate) mod rows;
 pub(crate) mod tile;
 
-use crate::body::{Flags, floor};
+use crate::body::{Body, Flags, floor};
 use crate::exact::{self, Scratch, Stepped};
 use crate::rules::{GRAVITY, Moment, Rules, THROTTLE_SPEED_SQUARED};
+use crate::sleep;
 use crate::terrain::{Surroundings, Terrain};
 use dispatch::Path;
 use lanes::{BATCH, Frame, Lanes, outcome};
@@ -168,6 +169,26 @@ fn load(rows: &RowsMut<'_>, active: &[u8], lanes: &mut Lanes) {
     }
 }
 
+/// How the speed of a body decays that will repeat from now on what it has just done; `None` for any other.
+fn slide_of_resting<T: Terrain>(
+    before: &Body,
+    after: &Body,
+    context: &Context<'_, T>,
+    scratch: &mut Scratch,
+) -> Option<Flags> {
+    let repeats = before.flags.has(Flags::ON_GROUND)
+        && after.flags.has(Flags::ON_GROUND.with(Flags::CLEAR))
+        && after.flags.0 & (Flags::HIT_SIDEWAYS.0 | Flags::GROUND_NO_BLOCKS.0 | Flags::MOVED.0) == 0
+        && before.flags.phase(context.moment.tick) == 0
+        && before.velocity[1] - GRAVITY == lanes::RESTING_SPEED
+        && after.velocity[1].to_bits() == (-0.0_f64).to_bits();
+    if !repeats {
+        return None;
+    }
+    let (friction, speed_factor) = exact::resting_ground(before, context.ground, scratch)?;
+    sleep::slide_bits(friction, speed_factor)
+}
+
 /// One row by the exact path.
 fn step_exactly<T: Terrain>(
     rows: &mut RowsMut<'_>,
@@ -186,7 +207,7 @@ fn step_exactly<T: Terrain>(
             rows.born[row] = rows.born[row].wrapping_add(1);
             tally.held = 1;
             // A change within a few blocks tells; what is faster would have to be watched from farther away.
-            let is_slow = body.velocity.iter().all(|speed| speed.abs() <= 1.0);
+            let is_slow = body.velocity.iter().all(|speed| speed.abs() <= 4.0);
             pending = pending.set(Flags::RESTS, is_slow);
         }
         Stepped::Quarantined => pending = Flags::REFUSED,
@@ -199,6 +220,9 @@ fn step_exactly<T: Terrain>(
                 .set(Flags::LEFT, !inside || y < context.lost_below)
                 .set(Flags::LANDED, grounded && !before.flags.has(Flags::ON_GROUND));
             body.flags = body.flags.set(Flags::CLEAR, grounded && exact::is_clear(&body, context.ground));
+            if let Some(slide) = slide_of_resting(&before, &body, context, scratch) {
+                pending = pending.with(Flags::RESTS).with(slide);
+            }
             let top = bottom + context.tile.stride() as i32;
             let (low, high) = body.bounds().swept(body.velocity).cells();
             if low[1] - 2 < bottom || high[1] + 7 > top {

@@ -5,7 +5,7 @@
 //! bytes in a row are eight heights.
 
 use crate::material::{MaterialId, Materials, Traits};
-use voxtick_worlds::{BlockStates, CellMask, Chunk, ChunkPos, SECTION_CELLS, Section, World};
+use voxtick_worlds::{BlockPos, BlockStates, CellMask, Chunk, ChunkPos, SECTION_CELLS, Section, World};
 
 /// Cells along one edge of a tile: those of the chunk and one more to the west and north.
 pub(crate) const EDGE: usize = 17;
@@ -102,6 +102,42 @@ impl Tile {
         }
     }
 
+    /// Looks at one changed cell again, and at the one above, which what is tall reaches into.
+    pub(crate) fn patch(&mut self, at: BlockPos, world: &World, materials: &Materials) {
+        let (x, z) = (at.x.wrapping_sub(self.west), at.z.wrapping_sub(self.north));
+        if !(0..SEEN as i32).contains(&x) || !(0..SEEN as i32).contains(&z) {
+            return;
+        }
+        let (x, z) = (x as usize, z as usize);
+        let traits = |y: i32| {
+            let state = world.block(BlockPos::new(at.x, y, at.z));
+            state.map(|state| materials.traits(materials.of_state(state)))
+        };
+        for y in [at.y, at.y.saturating_add(1)] {
+            let Some(row) = usize::try_from(y - self.low).ok().filter(|&row| row < self.rows) else {
+                continue;
+            };
+            let own = traits(y);
+            let under_tall = traits(y - 1).is_some_and(|below| below.has(Traits::TALL));
+            let is_solid = own.is_some_and(|own| own.has(Traits::CUBE));
+            let is_special = own.is_some_and(|own| !own.has(Traits::PLAIN)) || under_tall;
+            self.solid[row][z] = self.solid[row][z] & !(1 << x) | u32::from(is_solid) << x;
+            self.special[row][z] = self.special[row][z] & !(1 << x) | u32::from(is_special) << x;
+            for column_z in z.saturating_sub(1)..=z.min(EDGE - 1) {
+                for column_x in x.saturating_sub(1)..=x.min(EDGE - 1) {
+                    self.pack_cell(column_x, column_z, row);
+                }
+            }
+        }
+    }
+
+    fn pack_cell(&mut self, x: usize, z: usize, row: usize) {
+        let (solid, special) = (&self.solid[row], &self.special[row]);
+        let pair = [solid[z], solid[z + 1], special[z], special[z + 1]].map(|line| (line >> x & 3) as u8);
+        let byte = pair[0] | pair[1] << 2 | pair[2] << 4 | pair[3] << 6;
+        self.cells[(z * EDGE + x) * self.rows + row] = byte;
+    }
+
     fn build(&mut self, low: i32, high: i32, chunk: ChunkPos, world: &World, materials: &Materials) {
         self.west = chunk.x * 16 - 1;
         self.north = chunk.z * 16 - 1;
@@ -180,16 +216,14 @@ impl Tile {
         self.cells.clear();
         self.cells.resize(EDGE * EDGE * self.rows, 0);
         for row in 0..self.rows {
-            let (solid, special) = (&self.solid[row], &self.special[row]);
+            let (solid, special) = (self.solid[row], self.special[row]);
             for z in 0..EDGE {
                 let lines = [solid[z], solid[z + 1], special[z], special[z + 1]];
                 if lines == [0; 4] {
                     continue;
                 }
                 for x in 0..EDGE {
-                    let pair = lines.map(|line| (line >> x & 3) as u8);
-                    let byte = pair[0] | pair[1] << 2 | pair[2] << 4 | pair[3] << 6;
-                    self.cells[(z * EDGE + x) * self.rows + row] = byte;
+                    self.pack_cell(x, z, row);
                 }
             }
         }

@@ -90,10 +90,16 @@ impl<'w> FlatLight<'w> {
             falling: Vec::new(),
             positions: loaded,
         };
-        for slot in 0..light.positions.len() {
-            light.read_chunk(world, slot);
-        }
+        light.read_blocks(world);
         light
+    }
+
+    /// Reads the blocks of all chunks again from `world`, which must be as high as the one at first. The light stays
+    /// what it was until [`FlatLight::light_all`].
+    pub fn read_blocks(&mut self, world: &World) {
+        for slot in 0..self.positions.len() {
+            self.read_chunk(world, slot);
+        }
     }
 
     fn read_chunk(&mut self, world: &World, slot: usize) {

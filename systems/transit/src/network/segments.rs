@@ -97,6 +97,11 @@ impl SegmentedGraph {
             .map(|run| self.segment(run))
     }
 
+    /// The segments that came to be in the last edit, in no order.
+    pub fn last_added(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.delta().added.iter().map(|&run| self.segment(run))
+    }
+
     /// The segment that `position` lies on: the one that passes through it, or the first (in the game's order of
     /// directions) of those that end there. `None` for open runs.
     #[must_use]

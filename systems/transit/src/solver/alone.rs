@@ -7,10 +7,11 @@
 //! PERF: about 150 instructions an item handed over, against 700 by the general way (`valgrind --tool=callgrind` over
 //! rings of 20 blocks).
 
-use super::TransitSolver;
+use super::junction::{Junction, View};
 use super::lane::{FROZEN, NEVER, SINGLE};
 use super::wheel::Due;
-use crate::endpoints::{Room, Supply};
+use super::{TransitSolver, has_more};
+use crate::endpoints::Supply;
 use crate::events::EventKind;
 use crate::network::NONE;
 
@@ -47,7 +48,8 @@ impl TransitSolver {
         source.settle(now, source_settings);
         let handle = source.pop(now, source_settings);
         target.settle(now, target_settings);
-        target.push(now, target_settings, i64::from(carry).min(room) as u32, handle);
+        let position = i64::from(carry).min(room) as u32;
+        target.push(now, target_settings, position, handle);
         if source.due != NEVER {
             self.wheel.push(source.due, Due::Arrival(from));
         }
@@ -57,6 +59,8 @@ impl TransitSolver {
         if source.room(now, source_settings) < 0 {
             self.tell_upstream(from);
         }
+        self.note_left(from);
+        self.note_entered(to, position, handle);
         true
     }
 
@@ -76,25 +80,30 @@ impl TransitSolver {
         let Some(sink) = self.endpoints.sinks.get_mut(junction.sink as usize) else { return false };
         let lane = junction.outs[side] ^ 1;
         let row = &mut self.lanes.rows[lane as usize];
-        let takes_all = sink.sink.room == Room::Endless && sink.sink.kind.is_none() && sink.sink.period == 0;
-        if !takes_all || junction.router != 0 || row.flags & (FROZEN | SINGLE) != 0 {
+        if !sink.takes_all() || junction.router != 0 || row.is(FROZEN) {
             return false;
         }
         sink.taken += 1;
+        sink.last = now;
         junction.waiting = 0;
         junction.listed = false;
         let key = junction.key;
-        let settings = self.lanes.classes[usize::from(row.class)];
-        row.settle(now, settings);
-        let handle = row.pop(now, settings);
-        let due = row.due;
-        let full = row.room(now, settings) < 0;
-        if due != NEVER {
-            self.wheel.push(due, Due::Arrival(lane));
-        }
-        if full {
-            self.tell_upstream(lane);
-        }
+        let handle = if row.is(SINGLE) {
+            self.leave(lane)
+        } else {
+            let settings = self.lanes.classes[usize::from(row.class)];
+            row.settle(now, settings);
+            let handle = row.pop(now, settings);
+            let full = row.room(now, settings) < 0;
+            if row.due != NEVER {
+                self.wheel.push(row.due, Due::Arrival(lane));
+            }
+            if full {
+                self.tell_upstream(lane);
+            }
+            self.note_left(lane);
+            handle
+        };
         self.totals.delivered += 1;
         self.events.push(EventKind::Delivered, key, handle);
         true
@@ -112,25 +121,23 @@ impl TransitSolver {
         {
             return false;
         }
-        let row = &mut self.lanes.rows[lane as usize];
-        let settings = self.lanes.classes[usize::from(row.class)];
-        if row.flags & (FROZEN | SINGLE) != 0 || row.room(now, settings) < 0 {
+        if self.lanes.row(lane).is(SINGLE) {
+            self.lanes.settle_for(lane, now, 0);
+        }
+        if self.lanes.room(lane, now) < 0 {
             return false;
         }
         let Some(stack) = source.draw(now, &mut self.items, None) else { return false };
         junction.waiting = 0;
         junction.listed = false;
-        if source.source.supply != Supply::Items(0) {
+        if has_more(source) {
             self.wheel.push(source.due, Due::Source(at));
         }
         let handle = self.items.add(stack, source.source.speed).0;
-        row.settle(now, settings);
-        row.push(now, settings, 0, handle);
-        if row.count == 1 {
-            self.wheel.push(row.due, Due::Arrival(lane));
-        }
+        let key = junction.key;
+        self.enter(lane, 0, handle);
         self.totals.created += 1;
-        self.events.push(EventKind::Created, junction.key, handle);
+        self.events.push(EventKind::Created, key, handle);
         true
     }
 }
@@ -139,4 +146,62 @@ impl TransitSolver {
 #[inline]
 fn single_bit(bits: u16) -> Option<u32> {
     (bits != 0 && bits & (bits - 1) == 0).then(|| bits.trailing_zeros())
+}
+
+/// What becomes of the one input of a junction.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Plan {
+    HandOver {
+        from: u32,
+        direction: u8,
+        position: u32,
+    },
+    Deliver {
+        from: u32,
+    },
+    Feed {
+        source: u32,
+        to: u32,
+    },
+    /// Not simple: it has to be visited.
+    General,
+}
+
+/// As the functions above, but decided only: for many junctions at once.
+pub(super) fn plan(view: &View<'_>, junction: &Junction) -> Plan {
+    let now = view.now;
+    let Some(input) = single_bit(junction.waiting) else { return Plan::General };
+    let is_gaps = |lane: u32| view.lanes.row(lane).flags & (FROZEN | SINGLE) == 0;
+    if input >= 6 {
+        let direction = input as usize - 6;
+        let source = view.endpoints.stations[junction.station as usize].sources[direction];
+        let row = &view.endpoints.sources[source as usize];
+        let to = junction.outs[direction];
+        let contained = matches!(row.source.supply, Supply::Container(..));
+        if to == NONE || contained || !row.is_ready(now, None) || !is_gaps(to) || view.lanes.room(to, now) < 0
+        {
+            return Plan::General;
+        }
+        return Plan::Feed { source, to };
+    }
+    let from = junction.outs[input as usize] ^ 1;
+    if !is_gaps(from) {
+        return Plan::General;
+    }
+    if let Some(sink) = view.endpoints.sinks.get(junction.sink as usize) {
+        return if sink.takes_all() && junction.router == 0 { Plan::Deliver { from } } else { Plan::General };
+    }
+    let ways = junction.out_mask & !(1u16 << input) as u8;
+    if junction.station != NONE || ways == 0 {
+        return Plan::General;
+    }
+    let direction = junction.turn(ways);
+    let to = junction.outs[usize::from(direction)];
+    let room = view.lanes.room(to, now);
+    if !is_gaps(to) || room < 0 {
+        return Plan::General;
+    }
+    let row = view.lanes.row(from);
+    let carry = if row.due == now { row.carry } else { 0 };
+    Plan::HandOver { from, direction, position: i64::from(carry).min(room) as u32 }
 }

@@ -73,6 +73,7 @@ impl TransitSolver {
             let forward = segment.direction().index();
             for direction in [forward, forward ^ 1] {
                 let lane = lane_row(run, direction);
+                self.note_lane(lane);
                 let travellers = self.lanes.items(lane, self.tick);
                 old.push(OldLane { segment, direction, settings: self.lanes.settings(lane), travellers });
                 self.lanes.remove(lane);
@@ -107,6 +108,10 @@ impl TransitSolver {
         }
         for key in ends {
             self.refresh_at(key);
+        }
+        for &run in &delta.added {
+            self.note_lane(run * 2);
+            self.note_lane(run * 2 + 1);
         }
     }
 
@@ -198,6 +203,7 @@ impl TransitSolver {
     pub fn set_lane(&mut self, name: LaneName, settings: LaneSettings) -> Result<(), SettingsError> {
         let lane = self.find_lane(name).ok_or(SettingsError::NoLane { lane: name })?;
         let class = self.lanes.class(settings)?;
+        self.note_lane(lane);
         let travellers = self.lanes.items(lane, self.tick);
         let row = &mut self.lanes.rows[lane as usize];
         row.class = class;
@@ -287,6 +293,7 @@ impl TransitSolver {
     }
 
     fn set_frozen(&mut self, lane: u32, frozen: bool) {
+        self.note_lane(lane);
         self.lanes.settle(lane, self.tick);
         let row = &mut self.lanes.rows[lane as usize];
         if frozen {
@@ -327,6 +334,7 @@ impl TransitSolver {
             return Err(InsertError::BeyondEnd { lane: name, position, length: row.length });
         }
         let spacing = self.lanes.settings(lane).spacing();
+        self.note_lane(lane);
         self.lanes.settle(lane, self.tick);
         let row = self.lanes.row(lane);
         let behind_all = row.count == 0 || row.tail >= spacing && row.tail - spacing >= position;
@@ -389,7 +397,7 @@ impl TransitSolver {
         std::mem::take(&mut self.spills)
     }
 
-    fn refresh_at(&mut self, key: u64) {
+    pub(super) fn refresh_at(&mut self, key: u64) {
         if let Some(node) = self.graph.find_key(key) {
             self.refresh_junction(key, node);
         }

@@ -2,9 +2,10 @@
 
 use slab::Slab;
 
-use super::lane::{FROZEN, Lane, NEVER, SINGLE};
+use super::lane::{FROZEN, LIVE, Lane, NEVER, SINGLE};
 use super::single::Singles;
 use crate::items::{ItemHandle, Items};
+use crate::network::NONE;
 use crate::settings::{LaneSettings, SettingsError};
 
 /// Two lanes a run: row `run * 2` towards higher coordinates, the next one back.
@@ -75,6 +76,17 @@ impl Lanes {
         }
     }
 
+    /// Makes the room of a lane of single items good for an item that wants to start up to `carry` units from its
+    /// entry: where there is so much without doubt, the lane is left alone, else it is settled.
+    pub(crate) fn settle_for(&mut self, lane: u32, now: u64, carry: u32) {
+        let wanted = self.settings(lane).spacing() + carry;
+        let row = &mut self.rows[lane as usize];
+        match self.singles[row.head as usize].certain_tail(row, now) {
+            Some(tail) if tail >= wanted => row.tail = tail,
+            _ => self.settle(lane, now),
+        }
+    }
+
     /// As [`Lane::room`]; a lane of single items must be settled.
     #[inline]
     pub(crate) fn room(&self, lane: u32, now: u64) -> i64 {
@@ -115,14 +127,24 @@ impl Lanes {
     /// Puts an item in behind all others in tick `now`.
     #[inline]
     pub(crate) fn push(&mut self, lane: u32, now: u64, position: u32, handle: u32, items: &Items) {
-        self.settle(lane, now);
         let settings = self.settings(lane);
+        let row = &mut self.rows[lane as usize];
+        if !row.is(SINGLE) {
+            row.settle(now, settings);
+            row.push(now, settings, position, handle);
+            return;
+        }
+        let speed = item_speed(items, handle, settings);
+        if self.singles[row.head as usize].can_wait(row, now) {
+            self.singles[row.head as usize].push_later(row, now, position, speed, handle);
+            return;
+        }
+        self.settle(lane, now);
         let row = &mut self.rows[lane as usize];
         if !row.is(SINGLE) {
             row.push(now, settings, position, handle);
             return;
         }
-        let speed = item_speed(items, handle, settings);
         self.singles[row.head as usize].push(row, now, position, speed, handle);
     }
 
@@ -159,6 +181,19 @@ impl Lanes {
         row.flags |= SINGLE;
     }
 
+    /// A row for one more lane.
+    pub(crate) fn add_row(&mut self) -> u32 {
+        self.rows.push(Lane::none());
+        (self.rows.len() - 1) as u32
+    }
+
+    /// Makes an empty lane that leads nowhere, for a mirror.
+    pub(crate) fn open(&mut self, lane: u32, now: u64, length: u32, class: u16, frozen: bool) {
+        self.clear_singles(lane);
+        let flags = if frozen { LIVE | FROZEN } else { LIVE };
+        self.rows[lane as usize] = Lane::new(now, length, (NONE, NONE), 0, class, flags);
+    }
+
     /// Makes room for `count` more items at once.
     pub(crate) fn reserve(&mut self, lane: u32, count: u32) {
         let row = &mut self.rows[lane as usize];
@@ -176,6 +211,15 @@ impl Lanes {
     pub(crate) fn remove(&mut self, lane: u32) {
         self.clear_singles(lane);
         self.rows[lane as usize] = Lane::none();
+    }
+
+    /// True where an item entered, left or moved after the end of tick `since`.
+    pub(crate) fn changed_after(&self, lane: u32, since: u64) -> bool {
+        let row = self.row(lane);
+        match self.single(row) {
+            Some(singles) => row.base > since || row.count > 0 && !singles.is_settled(),
+            None => row.base > since || row.count > 0 && row.settled_at(self.settings(lane)) > since,
+        }
     }
 
     /// True where nothing on the lane will move, unless something leaves.

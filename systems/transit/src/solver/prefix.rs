@@ -34,16 +34,17 @@ fn advance_singly(positions: &mut [u32], speeds: &[u16], length: u32, spacing: u
 mod avx2 {
     use std::arch::x86_64::*;
 
-    /// As [`super::advance`]. Positions are taken relative to the limit of the front item, plus `row * spacing`, so that
-    /// they fit into 31 bits and a sign, and "at least the spacing apart" is "not more than the one ahead".
+    /// As [`super::advance`]. With `row * spacing` added, "at least the spacing apart" is "not more than the one ahead",
+    /// and all sums stay below 2^32. From block to block only the limit is handed on, by one minimum and one difference.
     #[target_feature(enable = "avx2")]
     pub(super) fn advance(positions: &mut [u32], speeds: &[u16], length: u32, spacing: u32) -> bool {
         let rows = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         let row_spacing = _mm256_mullo_epi32(rows, _mm256_set1_epi32(spacing as i32));
-        let one = _mm256_set1_epi32(1);
-        let most = _mm256_set1_epi32(i32::MAX);
+        // What speeds are stored short of, and the place of the row, in one addition.
+        let offset = _mm256_add_epi32(row_spacing, _mm256_set1_epi32(1));
+        let most = _mm256_set1_epi32(-1);
         let last = _mm256_set1_epi32(7);
-        let low_last = _mm256_setr_epi32(3, 3, 3, 3, 3, 3, 3, 3);
+        let low_last = _mm256_set1_epi32(3);
         let eight_spacings = _mm256_set1_epi32((spacing * 8) as i32);
         let mut changed = _mm256_setzero_si256();
         // Where the front item of the block may get at most, in every element.
@@ -58,22 +59,20 @@ mod avx2 {
                     _mm256_cvtepu16_epi32(_mm_loadu_si128(speeds.as_ptr().cast())),
                 )
             };
-            let wanted = _mm256_add_epi32(before, _mm256_add_epi32(speed, one));
-            let relative = _mm256_sub_epi32(_mm256_add_epi32(wanted, row_spacing), limit);
+            let wanted = _mm256_add_epi32(_mm256_add_epi32(before, speed), offset);
             // Running minimum: by one, by two, then the last of the low half over the high half.
-            let by_one = _mm256_blend_epi32::<0b0001_0001>(_mm256_slli_si256::<4>(relative), most);
-            let least = _mm256_min_epi32(relative, by_one);
+            let by_one = _mm256_blend_epi32::<0b0001_0001>(_mm256_slli_si256::<4>(wanted), most);
+            let least = _mm256_min_epu32(wanted, by_one);
             let by_two = _mm256_blend_epi32::<0b0011_0011>(_mm256_slli_si256::<8>(least), most);
-            let least = _mm256_min_epi32(least, by_two);
+            let least = _mm256_min_epu32(least, by_two);
             let low = _mm256_permutevar8x32_epi32(least, low_last);
-            let least = _mm256_min_epi32(least, _mm256_blend_epi32::<0b0000_1111>(low, most));
-            let least = _mm256_min_epi32(least, _mm256_setzero_si256());
-            let after = _mm256_sub_epi32(_mm256_add_epi32(least, limit), row_spacing);
+            let least = _mm256_min_epu32(least, _mm256_blend_epi32::<0b0000_1111>(low, most));
+            let after = _mm256_sub_epi32(_mm256_min_epu32(least, limit), row_spacing);
             // SAFETY: the block holds eight positions; an unaligned store.
             unsafe { _mm256_storeu_si256(block.as_mut_ptr().cast(), after) };
             changed = _mm256_or_si256(changed, _mm256_xor_si256(after, before));
-            let ended = _mm256_permutevar8x32_epi32(_mm256_add_epi32(least, limit), last);
-            limit = _mm256_sub_epi32(ended, eight_spacings);
+            let ended = _mm256_permutevar8x32_epi32(least, last);
+            limit = _mm256_sub_epi32(_mm256_min_epu32(ended, limit), eight_spacings);
         }
         let limit = _mm256_cvtsi256_si32(limit) as u32;
         let moved = _mm256_testz_si256(changed, changed) == 0;

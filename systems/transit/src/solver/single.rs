@@ -18,26 +18,87 @@ pub(crate) struct Singles {
     speeds: Vec<u16>,
     handles: Vec<u32>,
     first: usize,
+    /// Items that entered since the lane was last settled, in order.
+    pending: Vec<Pending>,
+    /// The least speed of all items there have been since the lane was last empty, minus one.
+    slowest: u16,
     /// Items may lie closer than the spacing.
     strained: bool,
     /// The last tick moved nothing, so no later one will, unless something leaves.
     settled: bool,
 }
 
+/// An item that entered behind all others without the others being looked at.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    tick: u64,
+    position: u32,
+    handle: u32,
+    speed: u16,
+}
+
 impl Singles {
     /// Makes positions true at the end of tick `now`.
     pub(crate) fn settle(&mut self, lane: &mut Lane, now: u64, settings: LaneSettings) {
-        if self.handles.len() == self.first {
+        if lane.count == 0 {
             return;
         }
-        for _ in lane.base..now {
+        let mut at = lane.base;
+        let mut pending = std::mem::take(&mut self.pending);
+        for entered in pending.drain(..) {
+            self.advance_by(entered.tick - at, lane.length, settings.spacing());
+            at = entered.tick;
+            self.positions.push(entered.position);
+            self.speeds.push(entered.speed);
+            self.handles.push(entered.handle);
+            self.settled = false;
+        }
+        self.pending = pending;
+        self.advance_by(now - at, lane.length, settings.spacing());
+        lane.base = now;
+        lane.tail = *self.positions.last().unwrap_or(&0);
+    }
+
+    /// True where an item may enter in tick `now` without the others being looked at: until the front item arrives,
+    /// nothing is held up for good, so every item moves at least as far in a tick as the slowest does.
+    pub(crate) fn can_wait(&self, lane: &Lane, now: u64) -> bool {
+        lane.count > 0 && lane.base < now && now < lane.due && !self.strained
+    }
+
+    /// A place that the rearmost item has reached at the end of tick `now` without doubt; `None` where there is doubt.
+    pub(crate) fn certain_tail(&self, lane: &Lane, now: u64) -> Option<u32> {
+        if !self.can_wait(lane, now) || lane.flags & FROZEN != 0 {
+            return None;
+        }
+        let (tick, position, _) = self.rearmost(lane)?;
+        let moved = (now - tick).saturating_mul(u64::from(self.slowest) + 1);
+        Some((u64::from(position) + moved).min(u64::from(lane.length)) as u32)
+    }
+
+    /// Puts an item in behind all others, to be looked at later; see [`Singles::can_wait`].
+    pub(crate) fn push_later(&mut self, lane: &mut Lane, now: u64, position: u32, speed: u32, handle: u32) {
+        let speed = (speed - 1) as u16;
+        self.slowest = self.slowest.min(speed);
+        self.pending.push(Pending { tick: now, position, handle, speed });
+        lane.count += 1;
+        lane.tail = position;
+    }
+
+    /// Of the rearmost item: a tick, where it was at its end, and its speed.
+    fn rearmost(&self, lane: &Lane) -> Option<(u64, u32, u32)> {
+        match self.pending.last() {
+            Some(entered) => Some((entered.tick, entered.position, u32::from(entered.speed) + 1)),
+            None => Some((lane.base, *self.positions.last()?, u32::from(*self.speeds.last()?) + 1)),
+        }
+    }
+
+    fn advance_by(&mut self, ticks: u64, length: u32, spacing: u32) {
+        for _ in 0..ticks {
             if self.settled {
                 break;
             }
-            self.advance(lane.length, settings.spacing());
+            self.advance(length, spacing);
         }
-        lane.base = now;
-        lane.tail = *self.positions.last().unwrap_or(&0);
     }
 
     fn advance(&mut self, length: u32, spacing: u32) {
@@ -62,14 +123,12 @@ impl Singles {
 
     /// The earliest tick at which there may be room for another item, if none leaves.
     pub(crate) fn opens(&self, lane: &Lane, settings: LaneSettings) -> Option<u64> {
-        let (Some(&tail), Some(&speed)) = (self.positions.last(), self.speeds.last()) else {
-            return Some(lane.base);
-        };
-        if self.settled || lane.flags & FROZEN != 0 {
+        let Some((tick, tail, speed)) = self.rearmost(lane) else { return Some(lane.base) };
+        if self.is_settled() || lane.flags & FROZEN != 0 {
             return None;
         }
         let missing = settings.spacing().saturating_sub(tail);
-        Some(lane.base + u64::from(missing.div_ceil(u32::from(speed) + 1)).max(1))
+        Some(tick + u64::from(missing.div_ceil(speed)).max(1))
     }
 
     pub(crate) fn front(&self) -> u32 {
@@ -95,8 +154,10 @@ impl Singles {
 
     /// Puts an item in behind all others; the lane must be settled.
     pub(crate) fn push(&mut self, lane: &mut Lane, now: u64, position: u32, speed: u32, handle: u32) {
+        let speed = (speed - 1) as u16;
+        self.slowest = if lane.count == 0 { speed } else { self.slowest.min(speed) };
         self.positions.push(position);
-        self.speeds.push((speed - 1) as u16);
+        self.speeds.push(speed);
         self.handles.push(handle);
         self.settled = false;
         lane.count += 1;
@@ -115,6 +176,7 @@ impl Singles {
             self.speeds.push((speed - 1) as u16);
             self.handles.push(handle);
         }
+        self.slowest = self.speeds.iter().copied().min().unwrap_or(0);
         lane.count = self.handles.len() as u32;
         lane.base = now;
         lane.tail = self.positions.last().copied().unwrap_or(0);
@@ -133,11 +195,12 @@ impl Singles {
 
     /// True where nothing moves any more.
     pub(crate) fn is_settled(&self) -> bool {
-        self.settled
+        self.settled && self.pending.is_empty()
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.positions.capacity() * 4 + self.speeds.capacity() * 2 + self.handles.capacity() * 4
+        let pending = self.pending.capacity() * size_of::<Pending>();
+        pending + self.positions.capacity() * 4 + self.speeds.capacity() * 2 + self.handles.capacity() * 4
     }
 
     fn set_due(&self, lane: &mut Lane, now: u64) {

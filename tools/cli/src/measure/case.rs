@@ -72,7 +72,6 @@ impl Pair {
     }
 
     /// Two sides that time the part that counts themselves, for work that needs a fresh input every time.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for subjects whose work consumes its input"))]
     pub(crate) fn self_timed(
         ours: impl FnMut() -> Duration + 'static,
         other: impl FnMut() -> Duration + 'static,

@@ -4,12 +4,15 @@
 //! setting). Preparing a case checks that both give the same result before either is timed; the sides then take turns
 //! in one process, and the ratio is formed pair by pair. A subject is a module with one function that lists its cases.
 
+mod bodies;
 mod case;
 mod engine;
+mod light;
 mod queues;
 mod rounds;
 mod statistics;
 mod table;
+mod transit;
 
 pub(crate) use case::{Case, CaseError, Pair};
 
@@ -22,7 +25,8 @@ use crate::outcome::{Failure, Outcome};
 
 /// All cases of all subjects, in the order in which they are listed and run.
 fn cases() -> Vec<Case> {
-    [engine::cases(), queues::cases()].into_iter().flatten().collect()
+    let subjects = [engine::cases(), bodies::cases(), light::cases(), queues::cases(), transit::cases()];
+    subjects.into_iter().flatten().collect()
 }
 
 /// Runs `voxtick measure`.

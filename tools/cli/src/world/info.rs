@@ -63,10 +63,11 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<Outcome, Failure> {
     let bar = progress::steps_unless(arguments.json, regions as u64, "regions");
     let mut infos = Vec::new();
     for save in &saves {
-        let mut info = Info { dimension: save.dimension().dimension().name().to_owned(), ..Info::default() };
+        let dimension = save.build_range();
+        let mut info = Info { dimension: dimension.name().to_owned(), ..Info::default() };
         for (_, file) in save.regions() {
             bar.set_message(file.display().to_string());
-            match load_region_file(file, &save.dimension().dimension(), &states, &Limits::default()) {
+            match load_region_file(file, &dimension, &states, &Limits::default()) {
                 Ok(loaded) => info.add(&loaded, &states),
                 Err(error) => info.unreadable_regions.push(error.to_string()),
             }

@@ -22,7 +22,7 @@ const UNKNOWN: Rgb = [12, 12, 16];
 /// Runs `voxtick world map`.
 pub(crate) fn run(arguments: &MapArguments) -> Result<Outcome, Failure> {
     let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let dimension = save.dimension().dimension();
+    let dimension = save.build_range();
     if let Some(y) = arguments.y
         && !dimension.contains_height(y)
     {

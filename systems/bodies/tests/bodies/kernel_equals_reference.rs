@@ -1,8 +1,6 @@
 //! The kernel against the reference: every column of every body, bit for bit, after every tick.
 
-mod common;
-
-use common::{Arena, Throw};
+use crate::common::{Arena, Throw};
 use proptest::prelude::*;
 use voxtick_bodies::{Path, Rules, Settings};
 
@@ -13,6 +11,7 @@ fn compare(mut arena: Arena, settings: Settings, threads: usize, ticks: u64) {
         if tick % 40 == 0 {
             arena.throw_all(Throw { seed: tick, horizontal: 0.4, down: -0.2, up: 0.4 });
         }
+        arena.change_blocks(tick, arena.changes_a_tick);
         arena.step_reference(&settings.rules);
         pool.install(|| arena.step_population(threads));
         arena.assert_equal(&format!("path {}, {threads} threads", settings.path.name()));
@@ -39,7 +38,7 @@ fn stone_and_air_on_every_instruction_set() {
 fn every_kind_of_block_on_every_instruction_set() {
     for path in Path::available() {
         compare(
-            Arena::random(2, common::ALL_KINDS, 0.3, 600, settings(path, false)),
+            Arena::random(2, crate::common::ALL_KINDS, 0.3, 600, settings(path, false)),
             settings(path, false),
             2,
             160,
@@ -50,10 +49,16 @@ fn every_kind_of_block_on_every_instruction_set() {
 #[test]
 fn sleepers_are_what_they_would_have_become() {
     let settings = settings(Path::fastest(), true);
-    let mut arena = Arena::random(3, &["stone", "stone", "ice", "oak_slab"], 0.2, 800, settings);
+    let mut arena = Arena::random(
+        3,
+        &["stone", "stone", "ice", "oak_slab", "soul_sand", "slime_block", "chest"],
+        0.2,
+        800,
+        settings,
+    );
     arena.throw_all(Throw { seed: 5, horizontal: 0.4, down: -0.2, up: 0.4 });
     let mut most_asleep = 0;
-    for tick in 0..400 {
+    for tick in 0..600 {
         if tick % 50 == 49 {
             arena.change_blocks(tick, 40);
         }
@@ -62,7 +67,7 @@ fn sleepers_are_what_they_would_have_become() {
         arena.assert_equal("sleeping");
         most_asleep = most_asleep.max(arena.asleep());
     }
-    assert!(most_asleep > 200, "only {most_asleep} of 800 ever slept");
+    assert!(most_asleep > 500, "only {most_asleep} of 800 ever slept");
 }
 
 #[test]
@@ -100,9 +105,12 @@ proptest! {
         threads in prop::sample::select(vec![1_usize, 2, 3, 8]),
         sleeping in any::<bool>(),
         all_kinds in any::<bool>(),
+        changes in 0_usize..12,
     ) {
-        let kinds: &[&str] = if all_kinds { common::ALL_KINDS } else { &["stone"] };
+        let kinds: &[&str] = if all_kinds { crate::common::ALL_KINDS } else { &["stone"] };
         let settings = settings(Path::fastest(), sleeping);
-        compare(Arena::random(seed, kinds, solid, count, settings), settings, threads, 60);
+        let mut arena = Arena::random(seed, kinds, solid, count, settings);
+        arena.changes_a_tick = changes;
+        compare(arena, settings, threads, 60);
     }
 }

@@ -1,4 +1,4 @@
-//! Region storage as a part of a simulation: chunks enter the world at the beginning of a tick.
+//! Set chunks loaded within the tick, for runs that have to be the same on every machine.
 
 use crate::load::{LoadChunkError, load_chunks};
 use crate::region::Region;

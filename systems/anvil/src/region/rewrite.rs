@@ -1,0 +1,163 @@
+//! Whole-file work on a region: compaction, and setting damaged entries aside.
+
+use super::entry::Location;
+use super::file::{OpenRegionError, Region, RegionOptions};
+use super::flush::FlushError;
+use super::name::external_file_name;
+use super::read::{ReadChunkError, StoredChunk};
+use super::write::{Durability, Overwrite, WriteChunkError};
+use super::{SECTOR, entry_of};
+use crate::Limits;
+use crate::files::{Access, Files};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use voxtick_worlds::ChunkPos;
+
+/// What a compaction did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compaction {
+    /// Bytes of the file before.
+    pub before: u64,
+    /// Bytes of the file now.
+    pub after: u64,
+    /// Chunks kept.
+    pub chunks: usize,
+}
+
+/// Why a region was not compacted. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompactError {
+    /// The region cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenRegionError),
+    /// A chunk cannot be read, and leaving it out would lose what could be rescued of it.
+    #[error("{0}; not compacted: set damaged chunks aside first")]
+    Read(#[from] ReadChunkError),
+    /// A chunk cannot be written to the new file.
+    #[error(transparent)]
+    Write(#[from] WriteChunkError),
+    /// The new file cannot be made durable.
+    #[error(transparent)]
+    Flush(#[from] FlushError),
+    /// The file system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the file system said.
+        source: io::Error,
+    },
+}
+
+/// Writes a region file anew without gaps, in the order of its header, and puts it in the place of the old one at
+/// once: a crash leaves the old file or the new one.
+///
+/// The region must not be open for writing elsewhere. Payloads are copied as they are; chunks in files of their own
+/// stay there.
+///
+/// # Errors
+/// [`CompactError`]; the file is as it was then.
+pub fn compact_region(
+    path: &Path,
+    files: &Arc<dyn Files>,
+    limits: &Limits,
+) -> Result<Compaction, CompactError> {
+    let options = RegionOptions { files: files.clone(), ..RegionOptions::default() };
+    let old = options.open(path)?;
+    let new_path = path.with_extension("mca.new");
+    let failed = |source| CompactError::Io { path: new_path.clone(), source };
+    files.open(&new_path, Access::Write).and_then(|file| file.set_length(0)).map_err(failed)?;
+    let new = RegionOptions {
+        files: files.clone(),
+        position: Some(old.position()),
+        access: Access::Write,
+        durability: Durability::PerFlush,
+    }
+    .open(&new_path)?;
+    let mut stored = StoredChunk::default();
+    let mut chunks = 0;
+    for chunk in old.chunks() {
+        if old.read(chunk, &mut stored, limits)? {
+            new.copy_record(chunk, &stored)?;
+            chunks += 1;
+        }
+    }
+    new.flush()?;
+    let compaction = Compaction { before: old.length(), after: new.length(), chunks };
+    drop(new);
+    files.rename(&new_path, path).map_err(failed)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    files.sync_folder(folder).map_err(failed)?;
+    Ok(compaction)
+}
+
+/// Why a chunk was not set aside. What is stored for it is still there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetAsideError {
+    /// The file system refused.
+    #[error("chunk {chunk}: {}: {source}", path.display())]
+    Io {
+        /// The chunk.
+        chunk: ChunkPos,
+        /// The file.
+        path: PathBuf,
+        /// What the file system said.
+        source: io::Error,
+    },
+    /// The entry cannot be cleared.
+    #[error(transparent)]
+    Write(#[from] WriteChunkError),
+}
+
+impl Region {
+    /// Copies what is stored for a chunk, damaged or not, to files in `folder` and then clears its entry.
+    ///
+    /// `c.X.Z.record` gets the sectors that the entry claims, as they are; a payload in a file of its own is copied
+    /// under its name. Nothing is cleared before the copies are durable.
+    ///
+    /// # Errors
+    /// [`SetAsideError`]; what is stored is still there then.
+    pub fn set_aside(&self, chunk: ChunkPos, folder: &Path) -> Result<Vec<PathBuf>, SetAsideError> {
+        let failed = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| SetAsideError::Io { chunk, path, source }
+        };
+        std::fs::create_dir_all(folder).map_err(failed(folder))?;
+        let location = self.entries[entry_of(chunk)].load().location;
+        let mut copies = Vec::new();
+        let record = folder.join(format!("c.{}.{}.record", chunk.x, chunk.z));
+        let bytes = self.claimed_bytes(location).map_err(failed(&self.path))?;
+        write_durably(self.files.as_ref(), &record, &bytes).map_err(failed(&record))?;
+        copies.push(record);
+        let external = self.path.with_file_name(external_file_name(chunk));
+        if self.files.exists(&external).map_err(failed(&external))? {
+            let copy = folder.join(external_file_name(chunk));
+            let file = self.files.open(&external, Access::Read).map_err(failed(&external))?;
+            let mut bytes = vec![0; file.length().map_err(failed(&external))? as usize];
+            let read = file.read_at(&mut bytes, 0).map_err(failed(&external))?;
+            write_durably(self.files.as_ref(), &copy, &bytes[..read]).map_err(failed(&copy))?;
+            copies.push(copy);
+        }
+        self.delete(chunk, Overwrite::Damaged)?;
+        Ok(copies)
+    }
+
+    /// The bytes of the sectors that an entry claims, as far as the file has them.
+    fn claimed_bytes(&self, location: Location) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; location.sectors() as usize * SECTOR];
+        let read = self.file.read_at(&mut bytes, u64::from(location.offset()) * SECTOR as u64)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+}
+
+fn write_durably(files: &dyn Files, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = files.open(path, Access::Write)?;
+    file.set_length(0)?;
+    file.write_at(bytes, 0)?;
+    file.sync()?;
+    files.sync_folder(path.parent().unwrap_or(Path::new(".")))
+}

@@ -1,0 +1,461 @@
+//! Dropped items: the kernel against the reference, moving and at rest, and what merging and touching pairs cost.
+//!
+//! Moving bodies are those of a random world of 48 x 32 x 48 blocks, 14.7 % of them stone, over a floor; all are thrown
+//! again every 40 ticks. A call is 40 ticks with their throw, and its time is stated a tick.
+
+use std::time::{Duration, Instant};
+
+use voxtick::bodies::{
+    BodyId, Columns, GridTerrain, MaterialId, Materials, Moment, Population, Row, Rules, Scratch, Settings,
+    Spawn, Surroundings, TouchSearch, TouchSettings, reference,
+};
+use voxtick::engine::Pool;
+use voxtick::worlds::generators::split_mix;
+use voxtick::worlds::{
+    BlockPos, BlockStates, Chunk, ChunkPos, Dimension, ItemKind, ItemStack, StateId, World,
+};
+
+use super::{Case, CaseError, Pair};
+
+/// Ticks from one throw to the next.
+const CYCLE: u64 = 40;
+
+/// The cases of this subject. Items are bodies.
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = [1_000, 10_000, 32_768, 100_000, 1_000_000]
+        .map(|count| {
+            let name = format!("bodies/moving/n={count}/threads=1");
+            Case::new(name, ("kernel", "one at a time"), count, move || moving(count as usize))
+        })
+        .into();
+    cases.push(Case::new(
+        "bodies/moving/n=1000000/threads=2",
+        ("two threads", "one thread"),
+        1_000_000,
+        || threads(1_000_000),
+    ));
+    for count in [20_000, 1_000_000] {
+        let name = format!("bodies/resting/n={count}");
+        cases.push(Case::new(name, ("resting", "moving"), count, move || resting(count as usize)));
+    }
+    let sides = ("1,000 changes", "10,000 changes");
+    cases.push(Case::new("bodies/resting/n=1000000/changes=1000", sides, 1_000_000, || changes(1_000_000)));
+    let sides = ("merging on", "merging off");
+    cases.push(Case::new("bodies/merge/unmergeable=20000", sides, 20_000, || unmergeable(20_000)));
+    cases.push(Case::new("bodies/merge/pile=5000", sides, 5_000, || merge_pile(5_000)));
+    let sides = ("first n pairs", "all pairs counted");
+    cases.push(Case::new("bodies/pairs/pile=16384", sides, 16_384, || pairs_pile(16_384)));
+    for phase in ["falling", "resting"] {
+        let name = format!("bodies/server/n=20000/phase={phase}");
+        let is_resting = phase == "resting";
+        cases.push(Case::new(name, ("kernel", "one at a time"), 20_000, move || server(20_000, is_resting)));
+    }
+    cases
+}
+
+/// Numbers from 0 to 1 in a fixed order.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = split_mix(self.0.wrapping_add(1));
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// A world with bodies in it, and the pool that steps them.
+struct Arena {
+    world: World,
+    population: Population,
+    ids: Vec<BodyId>,
+    pool: Pool,
+    throws: Vec<(BodyId, [f64; 3])>,
+    random: Random,
+}
+
+impl Arena {
+    fn new(
+        size: [i32; 3],
+        solid: f64,
+        spawns: &[Spawn],
+        settings: Settings,
+        threads: usize,
+    ) -> Result<Arena, CaseError> {
+        let input = |error: &dyn std::fmt::Display| CaseError::Input(error.to_string());
+        let states = BlockStates::load();
+        let stone = states.parse("stone").map_err(|error| input(&error))?;
+        let mut population = Population::new(&states, settings);
+        let dimension = Dimension::new("voxtick:measure", 0, size[1], true).map_err(|error| input(&error))?;
+        let mut world = World::new(dimension, states);
+        let mut random = Random(1);
+        for x in 0..size[0] / 16 {
+            for z in 0..size[2] / 16 {
+                world.insert_chunk(Chunk::empty(ChunkPos::new(x, z), world.dimension()));
+            }
+        }
+        for y in 0..size[1] {
+            for z in 0..size[2] {
+                for x in 0..size[0] {
+                    if y == 0 || random.next() < solid {
+                        world.set_block(BlockPos::new(x, y, z), stone).map_err(|error| input(&error))?;
+                    }
+                }
+            }
+        }
+        let ids = population.spawn(spawns).map_err(|error| input(&error))?;
+        let pool = Pool::with_threads(threads).map_err(|error| input(&error))?;
+        Ok(Arena { world, population, ids, pool, throws: Vec::new(), random })
+    }
+
+    /// Bodies all over 48 x 32 x 48 blocks.
+    fn random(count: usize, settings: Settings, threads: usize) -> Result<Arena, CaseError> {
+        let mut random = Random(2);
+        let spawns: Vec<Spawn> = (0..count)
+            .map(|_| {
+                let position = [random.next() * 48.0, 1.0 + random.next() * 30.0, random.next() * 48.0];
+                lasting(position, ItemStack::single(ItemKind(0)))
+            })
+            .collect();
+        Arena::new([48, 32, 48], 0.147, &spawns, settings, threads)
+    }
+
+    /// Bodies over a floor of 112 x 112 blocks, 4 to 28 above it, thrown apart.
+    fn server(
+        count: usize,
+        stack: ItemStack,
+        settings: Settings,
+        threads: usize,
+    ) -> Result<Arena, CaseError> {
+        let mut random = Random(3);
+        let spawns: Vec<Spawn> = (0..count)
+            .map(|_| {
+                let position =
+                    [2.0 + random.next() * 108.0, 5.0 + random.next() * 24.0, 2.0 + random.next() * 108.0];
+                let mut spawn = lasting(position, stack);
+                spawn.velocity =
+                    [random.next() * 0.8 - 0.4, random.next() * 0.6 - 0.2, random.next() * 0.8 - 0.4];
+                spawn
+            })
+            .collect();
+        Arena::new([112, 64, 112], 0.0, &spawns, settings, threads)
+    }
+
+    /// One tick, and how long it took.
+    fn tick(&mut self) -> Duration {
+        let threads = self.pool.threads();
+        let (world, population) = (&self.world, &mut self.population);
+        let time = self.pool.install(|| {
+            let start = Instant::now();
+            population.tick(world, 0, threads);
+            start.elapsed()
+        });
+        self.world.begin_tick(self.population.ticks());
+        time
+    }
+
+    /// Throws all bodies; `columns` gets the same velocities. Returns how long the throw alone took.
+    fn throw(&mut self, columns: Option<&mut Columns>) -> Duration {
+        let random = &mut self.random;
+        let throws = self.ids.iter().map(|&id| {
+            let velocity = [random.next() * 0.8 - 0.4, random.next() * 0.6 - 0.2, random.next() * 0.8 - 0.4];
+            (id, velocity)
+        });
+        self.throws.clear();
+        self.throws.extend(throws);
+        if let Some(columns) = columns {
+            for (row, (_, [x, y, z])) in self.throws.iter().enumerate() {
+                [columns.vx[row], columns.vy[row], columns.vz[row]] = [*x, *y, *z];
+            }
+        }
+        let start = Instant::now();
+        self.population.throw(&self.throws);
+        start.elapsed()
+    }
+
+    /// A throw and the ticks until the next; the mean time of a tick.
+    fn cycle(&mut self) -> Duration {
+        let thrown = self.throw(None);
+        let ticks: Duration = (0..CYCLE).map(|_| self.tick()).sum();
+        (thrown + ticks) / CYCLE as u32
+    }
+
+    /// Ticks until all sleep, and then some.
+    fn settle(&mut self) -> Result<(), CaseError> {
+        for _ in 0..2_000 {
+            self.tick();
+            if self.population.awake_count() == 0 {
+                return Ok(());
+            }
+        }
+        Err(CaseError::Input(format!("{} bodies do not come to rest", self.population.awake_count())))
+    }
+}
+
+/// A body that neither vanishes nor merges nor may be picked up.
+fn lasting(position: [f64; 3], stack: ItemStack) -> Spawn {
+    Spawn { age: None, pickup_delay: None, ..Spawn::at(position, stack) }
+}
+
+/// The same bodies in columns of their own, stepped one at a time over the same terrain in a flat array.
+struct OneAtATime {
+    columns: Columns,
+    terrain: GridTerrain,
+    materials: Materials,
+    scratch: Scratch,
+    ticks: u64,
+}
+
+impl OneAtATime {
+    fn beside(arena: &Arena, size: [i32; 3]) -> OneAtATime {
+        let mut terrain = GridTerrain::new([0; 3], size).open_above_and_below();
+        for y in 0..size[1] {
+            for z in 0..size[2] {
+                for x in 0..size[0] {
+                    if arena.world.block(BlockPos::new(x, y, z)) != Some(StateId::AIR) {
+                        terrain.set(x, y, z, MaterialId::CUBE);
+                    }
+                }
+            }
+        }
+        let mut columns = Columns::default();
+        for (id, view) in arena.population.iter() {
+            let row = Row { body: view.body, stack: view.stack, pickup: 0, born: 0, number: id.number };
+            columns.push(&row);
+        }
+        let (materials, scratch) = (Materials::new(), Scratch::default());
+        OneAtATime { columns, terrain, materials, scratch, ticks: arena.population.ticks() }
+    }
+
+    fn tick(&mut self) -> Duration {
+        let ground = Surroundings { terrain: &self.terrain, materials: &self.materials };
+        let moment = Moment { tick: self.ticks, seed: 0 };
+        self.ticks += 1;
+        let start = Instant::now();
+        reference::step_all(&mut self.columns, ground, &Rules::default(), moment, &mut self.scratch);
+        start.elapsed()
+    }
+
+    /// An error where a body is not the same to the bit.
+    fn compare(&self, arena: &Arena) -> Result<(), CaseError> {
+        let mut first = None;
+        let mut count = 0;
+        for (row, (id, view)) in arena.population.iter().enumerate() {
+            let expected = self.columns.body(row);
+            let bits = |body: &voxtick::bodies::Body| {
+                (body.position.map(f64::to_bits), body.velocity.map(f64::to_bits), body.flags.results())
+            };
+            if bits(&view.body) != bits(&expected) {
+                count += 1;
+                first.get_or_insert_with(|| {
+                    format!("body {}: {:?} against {expected:?}", id.number, view.body)
+                });
+            }
+        }
+        match first {
+            Some(first) => Err(CaseError::Unequal { count, first }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn moving(count: usize) -> Result<Pair, CaseError> {
+    let mut arena = Arena::random(count, Settings::default(), 1)?;
+    let mut plain = OneAtATime::beside(&arena, [48, 32, 48]);
+    arena.throw(Some(&mut plain.columns));
+    for _ in 0..CYCLE {
+        arena.tick();
+        plain.tick();
+    }
+    plain.compare(&arena)?;
+    let mut random = Random(7);
+    let other = move || {
+        let velocities: Vec<[f64; 3]> = (0..count)
+            .map(|_| [random.next() * 0.8 - 0.4, random.next() * 0.6 - 0.2, random.next() * 0.8 - 0.4])
+            .collect();
+        let start = Instant::now();
+        for (row, velocity) in velocities.iter().enumerate() {
+            [plain.columns.vx[row], plain.columns.vy[row], plain.columns.vz[row]] = *velocity;
+        }
+        let thrown = start.elapsed();
+        let ticks: Duration = (0..CYCLE).map(|_| plain.tick()).sum();
+        (thrown + ticks) / CYCLE as u32
+    };
+    Ok(Pair::self_timed(move || arena.cycle(), other))
+}
+
+fn threads(count: usize) -> Result<Pair, CaseError> {
+    let mut two = Arena::random(count, Settings::default(), 2)?;
+    let mut one = Arena::random(count, Settings::default(), 1)?;
+    two.cycle();
+    one.cycle();
+    same(&two, &one)?;
+    Ok(Pair::self_timed(move || two.cycle(), move || one.cycle()))
+}
+
+fn resting(count: usize) -> Result<Pair, CaseError> {
+    let single = ItemStack::single(ItemKind(0));
+    let mut resting = Arena::server(count, single, Settings::default(), 1)?;
+    let mut moving = Arena::server(count, single, Settings::default(), 1)?;
+    let mut awake = Arena::server(count, single, Settings { sleeping: false, ..Settings::default() }, 1)?;
+    resting.settle()?;
+    while awake.population.ticks() < resting.population.ticks() {
+        awake.tick();
+    }
+    same(&resting, &awake)?;
+    Ok(Pair::self_timed(
+        move || (0..1_000).map(|_| resting.tick()).sum::<Duration>() / 1_000,
+        move || moving.cycle(),
+    ))
+}
+
+/// Blocks that come and go one above the floor, each beside some sleepers.
+fn changes(count: usize) -> Result<Pair, CaseError> {
+    let single = ItemStack::single(ItemKind(0));
+    let side = |changes: usize| -> Result<Box<dyn FnMut() -> Duration>, CaseError> {
+        let mut arena = Arena::server(count, single, Settings::default(), 1)?;
+        arena.settle()?;
+        let states = arena.world.states().clone();
+        let carpets = ["stone", "dirt"].map(|name| states.parse(name).unwrap_or_default());
+        let mut random = Random(5);
+        let mut turn = 0;
+        Ok(Box::new(move || {
+            let ticks = 20;
+            let mut total = Duration::ZERO;
+            for _ in 0..ticks {
+                for _ in 0..changes {
+                    turn += 1;
+                    let at = BlockPos::new((random.next() * 112.0) as i32, 0, (random.next() * 112.0) as i32);
+                    // Inside the world: nothing to be told.
+                    let _ = arena.world.set_block(at, carpets[turn / changes % 2]);
+                }
+                total += arena.tick();
+            }
+            total / ticks
+        }))
+    };
+    let (few, many) = (side(1_000)?, side(10_000)?);
+    Ok(Pair::self_timed(few, many))
+}
+
+fn unmergeable(count: usize) -> Result<Pair, CaseError> {
+    let full = ItemStack::new(ItemKind(0), 64, 64);
+    let mut on = Arena::server(count, full, Settings::default(), 1)?;
+    let mut off = Arena::server(count, full, Settings { merging: false, ..Settings::default() }, 1)?;
+    on.cycle();
+    off.cycle();
+    same(&on, &off)?;
+    Ok(Pair::self_timed(move || on.cycle(), move || off.cycle()))
+}
+
+/// Like items in one block; the time of the longest of the first 40 ticks.
+fn merge_pile(count: usize) -> Result<Pair, CaseError> {
+    let side = |merging: bool| -> Result<Box<dyn FnMut() -> Duration>, CaseError> {
+        let settings = Settings { merging, ..Settings::default() };
+        let mut arena = Arena::new([48, 32, 48], 0.0, &[], settings, 1)?;
+        let mut random = Random(11);
+        let stack = ItemStack::new(ItemKind(0), 1, 64);
+        let spawns: Vec<Spawn> = (0..count)
+            .map(|_| {
+                Spawn::at(
+                    [24.2 + random.next() * 0.6, 1.0 + random.next() * 0.7, 24.2 + random.next() * 0.6],
+                    stack,
+                )
+            })
+            .collect();
+        let mut ids = Vec::new();
+        Ok(Box::new(move || {
+            arena.population.remove(&ids);
+            ids.clear();
+            // The world has room for them: the table of names is far from full.
+            let _ = arena.population.spawn_into(&spawns, &mut ids);
+            (0..CYCLE).map(|_| arena.tick()).max().unwrap_or_default()
+        }))
+    };
+    let (on, off) = (side(true)?, side(false)?);
+    Ok(Pair::self_timed(on, off))
+}
+
+fn pairs_pile(count: usize) -> Result<Pair, CaseError> {
+    let mut random = Random(13);
+    let [x, y, z]: [Vec<f64>; 3] = std::array::from_fn(|_| (0..count).map(|_| random.next() * 0.7).collect());
+    let capped = TouchSettings { capacity: count, ..TouchSettings::default() };
+    let counted = TouchSettings { stop_at_capacity: false, ..capped };
+    let search = move |settings: TouchSettings| {
+        let (x, y, z) = (x.clone(), y.clone(), z.clone());
+        let (mut search, mut pairs) = (TouchSearch::default(), Vec::new());
+        move || (search.touching(&x, &y, &z, &settings, &mut pairs), pairs.clone())
+    };
+    let (mut first, mut all) = (search(capped), search(counted));
+    let (ours, other) = (first(), all());
+    if ours.1 != other.1 || ours.0 != count + 1 {
+        let first = format!("{} and {} pairs", ours.0, other.0);
+        return Err(CaseError::Unequal { count: 1, first });
+    }
+    Ok(Pair::new(
+        move || {
+            std::hint::black_box(first().0);
+        },
+        move || {
+            std::hint::black_box(all().0);
+        },
+    ))
+}
+
+fn server(count: usize, is_resting: bool) -> Result<Pair, CaseError> {
+    let size = [112, 64, 112];
+    let mut arena = Arena::server(count, ItemStack::single(ItemKind(0)), Settings::default(), 1)?;
+    if is_resting {
+        arena.settle()?;
+    }
+    let mut plain = OneAtATime::beside(&arena, size);
+    for _ in 0..CYCLE {
+        arena.tick();
+        plain.tick();
+    }
+    plain.compare(&arena)?;
+    if is_resting {
+        return Ok(Pair::self_timed(move || arena.tick(), move || plain.tick()));
+    }
+    // The fall from where they began, again and again: 80 ticks, as published.
+    let start: Vec<Spawn> = {
+        let fresh = Arena::server(count, ItemStack::single(ItemKind(0)), Settings::default(), 1)?;
+        fresh
+            .population
+            .iter()
+            .map(|(_, view)| Spawn {
+                velocity: view.body.velocity,
+                ..lasting(view.body.position, view.stack)
+            })
+            .collect()
+    };
+    let mut ids = arena.ids.clone();
+    let mut ours = move || {
+        arena.population.remove(&ids);
+        ids.clear();
+        // There is room: as many have just gone.
+        let _ = arena.population.spawn_into(&start, &mut ids);
+        (0..80).map(|_| arena.tick()).sum::<Duration>() / 80
+    };
+    let fresh = Arena::server(count, ItemStack::single(ItemKind(0)), Settings::default(), 1)?;
+    let other = move || {
+        let mut plain = OneAtATime::beside(&fresh, size);
+        (0..80).map(|_| plain.tick()).sum::<Duration>() / 80
+    };
+    ours();
+    Ok(Pair::self_timed(ours, other))
+}
+
+fn same(one: &Arena, other: &Arena) -> Result<(), CaseError> {
+    let differing = one.population.iter().zip(other.population.iter()).find(|((_, a), (_, b))| {
+        a.body.position.map(f64::to_bits) != b.body.position.map(f64::to_bits)
+            || a.body.velocity.map(f64::to_bits) != b.body.velocity.map(f64::to_bits)
+            || a.stack != b.stack
+    });
+    match differing {
+        Some(((id, a), (_, b))) => Err(CaseError::Unequal {
+            count: 1,
+            first: format!("body {}: {:?} against {:?}", id.number, a.body, b.body),
+        }),
+        None => Ok(()),
+    }
+}
