@@ -8,6 +8,9 @@ pub(super) struct Search {
     bounds: [(i32, i32); 3],
 }
 
+/// 2^62: below it a distance fits into an `i64` however it was rounded.
+const LARGEST_LIMIT: f64 = (1_u64 << 62) as f64;
+
 impl Search {
     #[inline(always)]
     pub(super) fn new(query: [i32; 3]) -> Search {
@@ -23,7 +26,10 @@ impl Search {
     /// Tells that three positions are at most so far away.
     #[inline(always)]
     pub(super) fn limit(&mut self, third: f64) {
-        self.bounds = self.query.map(|centre| bounds_of_ball(centre, third));
+        // Beyond `i64` all distances are equal, and the lower index decides: no box then.
+        if third < LARGEST_LIMIT {
+            self.bounds = self.query.map(|centre| bounds_of_ball(centre, third));
+        }
     }
 
     /// Looks closely at those positions of a group whose bits are set. Groups must come in ascending
