@@ -41,6 +41,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Between worker threads and the tick, and between "something changed" and "it was redone", stand:
+//! - the [`HandOff`]: many threads' values, in batches, to the one that drains them;
+//! - the [`DirtySet`]: indices that any thread marks and one drains in ascending order;
+//! - the [`Budget`] and the [`SharedBudget`]: how much of a tick such work may take, and whose turn
+//!   it is;
+//! - the [`UpdateQueue`] and the [`UpdateWorker`]: positions that have settled, nearest first, in ticks
+//!   or on a thread that sleeps in between;
+//! - [`nearest_three`]: the nearest of many positions.
+//!
 //! What holds:
 //! - The order of stages and systems is total and the same in every run; the number of threads, the
 //!   [`Rate`] and the sinks change no result.

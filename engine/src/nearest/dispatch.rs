@@ -113,12 +113,41 @@ mod tests {
         prop::array::uniform3(range)
     }
 
-    /// Crowded positions (many ties), positions far apart, and the ends of the range of `i32`.
+    /// Crowded positions (many ties), positions far apart, and the ends of the range of `i32`, where
+    /// distances no longer fit.
     fn positions() -> impl Strategy<Value = (Vec<[i32; 3]>, [i32; 3])> {
-        let some = |range: std::ops::RangeInclusive<i32>| {
-            (prop::collection::vec(position(range.clone()), 0..200), position(range))
-        };
-        prop_oneof![some(-3..=3), some(-1000..=1000), some(i32::MIN..=i32::MAX)]
+        fn some(
+            coordinate: impl Strategy<Value = i32> + Clone,
+        ) -> impl Strategy<Value = (Vec<[i32; 3]>, [i32; 3])> {
+            let position = prop::array::uniform3(coordinate);
+            (prop::collection::vec(position.clone(), 0..300), position)
+        }
+        let ends = [i32::MIN, i32::MIN + 9, -1_800_000_000, -1_700_000_000, i32::MAX - 9, i32::MAX];
+        prop_oneof![
+            some(-3..=3),
+            some(-1000..=1000),
+            some(i32::MIN..=i32::MAX),
+            some(prop::sample::select(ends.to_vec())),
+            // All of them too far away to be told apart.
+            (
+                prop::collection::vec(prop::array::uniform3(1_000_000_000..=i32::MAX), 0..300),
+                Just([i32::MIN; 3])
+            ),
+        ]
+    }
+
+    #[test]
+    fn positions_too_far_away_to_be_told_apart_are_found_by_index() {
+        // Both distances are beyond `i64`, the first one by far more.
+        let mut x = vec![950_000_000; 200];
+        x[0] = i32::MAX;
+        let zeros = vec![0; x.len()];
+        for instructions in present() {
+            let nearest = columns_with(instructions, [&x, &zeros, &zeros], [i32::MIN, 0, 0]);
+            let found: Vec<_> =
+                nearest.as_slice().iter().map(|found| (found.index, found.squared_distance)).collect();
+            assert_eq!(found, [(0, i64::MAX), (1, i64::MAX), (2, i64::MAX)], "{instructions:?}");
+        }
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Positions packed into one 64-bit word, and the search over them without unpacking.
 
 use super::search::{Sample, Search};
-use super::{LANES, LEAST_BLOCKS, NearestThree, SAMPLED_BLOCKS};
+use super::{LANES, LEAST_GROUPS, NearestThree, SAMPLED_GROUPS};
 
 /// A position in one word: x in the upper 26 bits, z in the next 26, y in the lower 12, each in two's
 /// complement (the layout of Minecraft Java 1.14 onward).
@@ -46,10 +46,10 @@ impl PackedPosition {
 #[inline(always)]
 pub(super) fn search_packed(positions: &[PackedPosition], query: [i32; 3]) -> NearestThree {
     let mut search = Search::new(query);
-    let (blocks, rest) = positions.as_chunks::<LANES>();
-    if blocks.len() >= LEAST_BLOCKS {
+    let (groups, rest) = positions.as_chunks::<LANES>();
+    if groups.len() >= LEAST_GROUPS {
         let mut sample = Sample::new(query);
-        for positions in blocks.iter().take(SAMPLED_BLOCKS) {
+        for positions in groups.iter().take(SAMPLED_GROUPS) {
             let mut columns = [[0; LANES]; 3];
             for (lane, position) in positions.iter().enumerate() {
                 [columns[0][lane], columns[1][lane], columns[2][lane]] = position.unpack();
@@ -59,7 +59,7 @@ pub(super) fn search_packed(positions: &[PackedPosition], query: [i32; 3]) -> Ne
         search.limit(sample.third());
     }
     let mut ranges = field_ranges(search.bounds());
-    for (block, positions) in blocks.iter().enumerate() {
+    for (group, positions) in groups.iter().enumerate() {
         let [x_range, y_range, z_range] = ranges;
         let mut mask = 0;
         for (lane, position) in positions.iter().enumerate() {
@@ -71,14 +71,14 @@ pub(super) fn search_packed(positions: &[PackedPosition], query: [i32; 3]) -> Ne
         }
         let mask = mask as u32;
         if mask != 0 {
-            search.offer_some(mask, block * LANES, |lane| positions[lane].unpack());
+            search.offer_some(mask, group * LANES, |lane| positions[lane].unpack());
             if search.is_settled() {
                 return search.found();
             }
             ranges = field_ranges(search.bounds());
         }
     }
-    search.offer_some((1 << rest.len()) - 1, blocks.len() * LANES, |row| rest[row].unpack());
+    search.offer_some((1 << rest.len()) - 1, groups.len() * LANES, |row| rest[row].unpack());
     search.found()
 }
 

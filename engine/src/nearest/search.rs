@@ -8,6 +8,9 @@ pub(super) struct Search {
     bounds: [(i32, i32); 3],
 }
 
+/// 2^62: below it a distance fits into an `i64` however it was rounded.
+const LARGEST_LIMIT: f64 = (1_u64 << 62) as f64;
+
 impl Search {
     #[inline(always)]
     pub(super) fn new(query: [i32; 3]) -> Search {
@@ -23,10 +26,13 @@ impl Search {
     /// Tells that three positions are at most so far away.
     #[inline(always)]
     pub(super) fn limit(&mut self, third: f64) {
-        self.bounds = self.query.map(|centre| bounds_of_ball(centre, third));
+        // Beyond `i64` all distances are equal, and the lower index decides: no box then.
+        if third < LARGEST_LIMIT {
+            self.bounds = self.query.map(|centre| bounds_of_ball(centre, third));
+        }
     }
 
-    /// Looks closely at those positions of a block whose bits are set. Blocks must come in ascending
+    /// Looks closely at those positions of a group whose bits are set. Groups must come in ascending
     /// order.
     #[inline(always)]
     pub(super) fn offer_some(&mut self, mut mask: u32, first: usize, position: impl Fn(usize) -> [i32; 3]) {

@@ -16,7 +16,7 @@ pub enum ConvertError {
     #[error("{0}; set damaged chunks aside first")]
     Read(#[from] ReadChunkError),
     /// A chunk cannot be inflated.
-    #[error("chunk {chunk}: {cause}; set damaged chunks aside first")]
+    #[error("{chunk}: {cause}; set damaged chunks aside first")]
     Inflate {
         /// The chunk.
         chunk: ChunkPos,

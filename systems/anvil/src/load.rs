@@ -17,7 +17,7 @@ pub enum LoadChunkError {
     #[error(transparent)]
     Open(#[from] OpenRegionError),
     /// This crate made a mistake.
-    #[error("chunk {chunk}: decoding it failed by a fault of this program; please report it")]
+    #[error("{chunk}: decoding it failed by a fault of this program; please report it")]
     Fault {
         /// The chunk.
         chunk: ChunkPos,
@@ -26,7 +26,7 @@ pub enum LoadChunkError {
     #[error(transparent)]
     Read(#[from] ReadChunkError),
     /// Its content cannot be decoded.
-    #[error("{}: chunk {chunk}: {cause}", path.display())]
+    #[error("{}: {chunk}: {cause}", path.display())]
     Decode {
         /// The region file.
         path: PathBuf,

@@ -48,7 +48,7 @@
 //! downwards. Whole areas go through the 15 levels together, across the borders of sections and chunks, so that nothing
 //! is exchanged in rounds; changes go through them too, but only where the masks differ from those of the stored light.
 //!
-//! The plain queue flood fill in [`reference`] is the oracle of the tests and the other side of
+//! The plain queue flood fill in [`mod@reference`] is the oracle of the tests and the other side of
 //! `voxtick measure light`.
 //!
 //! # What holds

@@ -80,22 +80,55 @@ fn for_each_row(section: &Section, flags: &[u64], mut row: impl FnMut(usize, u64
         Some((2, words)) => looked_up::<2, 4, 256>(words, flags, row),
         Some((3, words)) => looked_up::<3, 2, 64>(words, flags, row),
         Some((4, words)) => looked_up::<4, 2, 256>(words, flags, row),
+        Some((5, words)) => one_by_one::<5>(words, flags, row),
+        Some((6, words)) => one_by_one::<6>(words, flags, row),
+        Some((7, words)) => one_by_one::<7>(words, flags, row),
+        Some((8, words)) => one_by_one::<8>(words, flags, row),
         Some((bits, words)) => {
             let (mask, per_word) = ((1 << bits) - 1, 64 / bits as usize);
-            let (mut at, mut bits_of_row) = (0, 0);
-            for &word in words {
-                let mut word = word;
-                for _ in 0..per_word.min(SECTION_CELLS - at) {
-                    bits_of_row |= flags[(word & mask) as usize] << (at % 16);
-                    word >>= bits;
-                    at += 1;
-                    if at % 16 == 0 {
-                        row(at / 16 - 1, bits_of_row);
-                        bits_of_row = 0;
-                    }
+            for at in 0..ROWS {
+                let mut of_row = 0;
+                for x in 0..16 {
+                    let cell = at * 16 + x;
+                    let index = words[cell / per_word] >> (cell % per_word * bits as usize) & mask;
+                    of_row |= flags[index as usize] << x;
                 }
+                row(at, of_row);
             }
         }
+    }
+}
+
+/// Indices of 5 to 8 bits, of which eight fit a word.
+#[inline(always)]
+fn one_by_one<const BITS: usize>(words: &[u64], flags: &[u64], mut row: impl FnMut(usize, u64)) {
+    // An index beyond the palette, which no section has, would read nothing.
+    let mut table = [0; 256];
+    for (entry, &flags) in table.iter_mut().zip(flags) {
+        *entry = flags & LANES;
+    }
+    let per_word = 64 / BITS;
+    let (mut word, mut skipped) = (0, 0);
+    for at in 0..ROWS {
+        let mut of_row = 0;
+        for half in 0..2 {
+            // Eight indices, which may lie in two words.
+            let mut indices = words[word] >> (BITS * skipped);
+            let here = per_word - skipped;
+            if here < 8 {
+                indices |= words[word + 1] << (BITS * here);
+            }
+            for x in 0..8 {
+                let index = indices >> (x * BITS) & ((1 << BITS) - 1);
+                of_row |= table[index as usize & 255] << (half * 8 + x);
+            }
+            skipped += 8;
+            if skipped >= per_word {
+                skipped -= per_word;
+                word += 1;
+            }
+        }
+        row(at, of_row);
     }
 }
 
@@ -156,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_width_of_index_gives_the_flags_of_each_cell() {
-        for entries in [1, 2, 3, 4, 5, 8, 9, 16, 17, 40, 300] {
+        for entries in [1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 65, 129, 300] {
             let palette: Vec<StateId> = (0..entries).map(|at| StateId(at as u32)).collect();
             let mut indices = [0_u16; SECTION_CELLS];
             for (cell, index) in indices.iter_mut().enumerate() {

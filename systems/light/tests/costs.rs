@@ -58,7 +58,7 @@ fn a_steady_tick_of_edits_does_not_allocate() {
     ];
     let tick = |world: &mut World, lighting: &mut Lighting, number: u64| {
         for (at, state) in edits {
-            world.set_block(at, if number % 2 == 0 { state } else { StateId::AIR }).expect("loaded");
+            world.set_block(at, if number.is_multiple_of(2) { state } else { StateId::AIR }).expect("loaded");
         }
         let before = ALLOCATIONS.get();
         let outcome = lighting.update(world);

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use voxtick::anvil::compression::Compression;
 use voxtick::anvil::save::SaveDimension;
+use voxtick::worlds::ChunkPos;
 
 /// Simulate voxel worlds headless, and look after real Minecraft Java worlds.
 #[derive(Debug, Parser)]
@@ -105,6 +107,151 @@ pub(crate) enum WorldCommand {
 
 Everything else in a chunk stays byte for byte; a chunk whose light is right is not written.")]
     Relight(RelightArguments),
+    /// Look at every entry and every chunk, and tell damage by cause
+    #[command(after_help = "Examples:
+  voxtick world verify ~/saves/town
+  voxtick world verify r.0.0.mca --json
+
+Exit code 1 where damage is found.")]
+    Verify(VerifyArguments),
+    /// Set damaged entries aside, so that the game can make those chunks anew
+    #[command(after_help = "Examples:
+  voxtick world repair ~/saves/town --dry-run
+  voxtick world repair ~/saves/town --in-place
+
+The bytes of each damaged entry go to <region>.damaged/ before the entry is cleared.")]
+    Repair(RewriteArguments),
+    /// Write region files anew without gaps
+    #[command(after_help = "Examples:
+  voxtick world compact ~/saves/town --dry-run
+  voxtick world compact r.0.0.mca --in-place
+
+The new file replaces the old one at once: a crash leaves one or the other.")]
+    Compact(RewriteArguments),
+    /// Write a world into a new folder in another compression or format
+    #[command(after_help = "Examples:
+  voxtick world convert ~/saves/town lz4/ --compression lz4
+  voxtick world convert ~/saves/town small/ --level 9
+  voxtick world convert ~/saves/town linear/ --to linear
+  voxtick world convert linear/ back/ --to anvil
+
+Chunks are not decoded, only packed anew, so nothing in them can change.")]
+    Convert(ConvertArguments),
+    /// Copy a box of chunks into a new folder
+    #[command(after_help = "Example:
+  voxtick world copy ~/saves/town spawn/ --from -4,-4 --to 4,4")]
+    Copy(CopyArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// A save folder, a region folder or a single .mca file
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// Which dimension of a save
+    #[arg(long, value_name = "NAME", default_value = "overworld")]
+    pub(crate) dimension: DimensionName,
+    /// Print one JSON object a region instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RewriteArguments {
+    /// A save folder, a region folder or a single r.X.Z.mca file
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) mode: RewriteMode,
+    /// Which dimension of a save
+    #[arg(long, value_name = "NAME", default_value = "overworld")]
+    pub(crate) dimension: DimensionName,
+}
+
+/// Whether to write: one of the two.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct RewriteMode {
+    /// Tell what would be done and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Change the files
+    #[arg(long)]
+    pub(crate) in_place: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArguments {
+    /// A save folder, a region folder, a folder of .linear files, or a single file of either kind
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// The folder to write to: a new or an empty one
+    #[arg(value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    /// The format to write
+    #[arg(long, value_name = "FORMAT", default_value = "anvil")]
+    pub(crate) to: Format,
+    /// How Anvil chunks are compressed
+    #[arg(long, value_name = "SCHEME", default_value = "zlib")]
+    pub(crate) compression: CompressionName,
+    /// Level of zlib and gzip, 0 to 12, or of Linear's zstd, 1 to 22 [default: 2, or 6 for Linear]
+    #[arg(long, value_name = "N")]
+    pub(crate) level: Option<i32>,
+    /// Which dimension of a save
+    #[arg(long, value_name = "NAME", default_value = "overworld")]
+    pub(crate) dimension: DimensionName,
+}
+
+/// Formats of whole regions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Anvil,
+    Linear,
+}
+
+/// Compression schemes of chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompressionName {
+    Gzip,
+    Zlib,
+    None,
+    Lz4,
+}
+
+impl From<CompressionName> for Compression {
+    fn from(name: CompressionName) -> Compression {
+        match name {
+            CompressionName::Gzip => Compression::Gzip,
+            CompressionName::Zlib => Compression::Zlib,
+            CompressionName::None => Compression::Uncompressed,
+            CompressionName::Lz4 => Compression::Lz4,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyArguments {
+    /// A save folder, a region folder or a single .mca file
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// The folder to write to: a new or an empty one
+    #[arg(value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    /// One corner of the box, in chunks
+    #[arg(long, value_name = "X,Z", value_parser = chunk_position, allow_hyphen_values = true)]
+    pub(crate) from: ChunkPos,
+    /// The opposite corner, which is copied too
+    #[arg(long, value_name = "X,Z", value_parser = chunk_position, allow_hyphen_values = true)]
+    pub(crate) to: ChunkPos,
+    /// Which dimension of a save
+    #[arg(long, value_name = "NAME", default_value = "overworld")]
+    pub(crate) dimension: DimensionName,
+}
+
+fn chunk_position(text: &str) -> Result<ChunkPos, String> {
+    let parts = text.split_once(',').ok_or("two numbers with a comma between them, such as -4,12")?;
+    let number = |part: &str| part.trim().parse().map_err(|error| format!("`{part}`: {error}"));
+    Ok(ChunkPos::new(number(parts.0)?, number(parts.1)?))
 }
 
 #[derive(Debug, Args)]

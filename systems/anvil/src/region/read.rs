@@ -23,7 +23,7 @@ use voxtick_worlds::ChunkPos;
 #[non_exhaustive]
 pub enum ReadChunkError {
     /// What is stored is damaged.
-    #[error("{}: chunk {chunk}: {damage}", path.display())]
+    #[error("{}: {chunk}: {damage}", path.display())]
     Damaged {
         /// The region file.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum ReadChunkError {
         damage: Damage,
     },
     /// The file system refused.
-    #[error("{}: chunk {chunk}: {source}", path.display())]
+    #[error("{}: {chunk}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum ReadChunkError {
         source: io::Error,
     },
     /// The chunk belongs to another region.
-    #[error("{}: chunk {chunk} lies in another region; open that one", path.display())]
+    #[error("{}: {chunk} lies in another region; open that one", path.display())]
     OtherRegion {
         /// The region file.
         path: PathBuf,

@@ -98,7 +98,7 @@ pub fn compact_region(
 #[non_exhaustive]
 pub enum SetAsideError {
     /// The file system refused.
-    #[error("chunk {chunk}: {}: {source}", path.display())]
+    #[error("{chunk}: {}: {source}", path.display())]
     Io {
         /// The chunk.
         chunk: ChunkPos,

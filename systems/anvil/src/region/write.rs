@@ -53,7 +53,7 @@ pub enum Overwrite {
 #[non_exhaustive]
 pub enum WriteChunkError {
     /// The region was opened for reading.
-    #[error("{}: chunk {chunk}: the region was opened for reading; open it for writing", path.display())]
+    #[error("{}: {chunk}: the region was opened for reading; open it for writing", path.display())]
     ReadOnly {
         /// The region file.
         path: PathBuf,
@@ -67,7 +67,7 @@ pub enum WriteChunkError {
     #[error(transparent)]
     Read(ReadChunkError),
     /// What is stored can be read and makes no sense.
-    #[error("{}: chunk {chunk}: {cause}; not written over: set it aside, or say that it may be lost", path.display())]
+    #[error("{}: {chunk}: {cause}; not written over: set it aside, or say that it may be lost", path.display())]
     Content {
         /// The region file.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum WriteChunkError {
         cause: String,
     },
     /// The region file has no room left.
-    #[error("{}: chunk {chunk}: the region file has no {sectors} free sectors left; compact it", path.display())]
+    #[error("{}: {chunk}: the region file has no {sectors} free sectors left; compact it", path.display())]
     Full {
         /// The region file.
         path: PathBuf,
@@ -87,7 +87,7 @@ pub enum WriteChunkError {
         sectors: usize,
     },
     /// The file system refused.
-    #[error("{}: chunk {chunk}: {source}", path.display())]
+    #[error("{}: {chunk}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,

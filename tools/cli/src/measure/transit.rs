@@ -87,7 +87,7 @@ fn own_speed(items: u64) -> Case {
         Ok(settings) => {
             let settings = settings.with_own_speeds();
             moving(name, settings, items, move || {
-                lines(&Lines { speeds: (2000, 3400), ..Lines::flowing(100, items, settings, 3) })
+                lines(&Lines { speeds: (2800, 2600), ..Lines::flowing(100, items, settings, 3) })
             })
         }
         Err(error) => Case::new(name, SIDES, items, move || Err(input(error))),

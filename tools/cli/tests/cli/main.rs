@@ -4,3 +4,4 @@ mod determinism;
 mod errors;
 mod program;
 mod run;
+mod worlds;

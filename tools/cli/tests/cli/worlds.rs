@@ -1,0 +1,103 @@
+//! The commands that look after worlds, on a world made for the purpose.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use voxtick::anvil::compression::{Compression, Packer};
+use voxtick::anvil::region::{Overwrite, Region};
+use voxtick::anvil::{ChunkEncoder, Limits};
+use voxtick::worlds::generators::{Hills, generate, square};
+use voxtick::worlds::{BlockStates, Dimension};
+
+use crate::program::{Run, run_in};
+
+/// Writes `region/r.0.0.mca` and its three neighbours around the origin: 4 x 4 chunks of hills without light.
+fn make_world(folder: &Path) {
+    let (states, overworld) = (BlockStates::load(), Dimension::overworld());
+    let hills = Hills::new(3, &states).expect("known blocks");
+    let mut encoder = ChunkEncoder::new(overworld.clone(), states, Limits::default(), Packer::new());
+    fs::create_dir(folder.join("region")).expect("a folder");
+    for chunk in generate(&hills, &square(4), &overworld) {
+        let at = chunk.position();
+        let name = format!("region/r.{}.{}.mca", at.region().x, at.region().z);
+        let region = Region::open_for_writing(folder.join(name)).expect("a region");
+        let payload =
+            encoder.encode(&chunk, Compression::Zlib).expect("encodes").expect("something to write");
+        region.write(at, Compression::Zlib, payload, 7, Overwrite::Sound).expect("written");
+        region.flush().expect("durable");
+    }
+}
+
+fn succeeds(folder: &Path, arguments: &[&str]) -> Run {
+    let run = run_in(folder, arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {}{}", run.output, run.errors);
+    run
+}
+
+#[test]
+fn a_world_relit_in_place_has_the_light_of_the_rules_and_is_then_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    let planned = succeeds(folder.path(), &["world", "relight", ".", "--dry-run", "--json"]);
+    let rows: Vec<Value> =
+        planned.output.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(rows.iter().map(|row| row["changed_chunks"].as_u64().expect("a number")).sum::<u64>(), 16);
+    succeeds(folder.path(), &["world", "relight", ".", "--in-place"]);
+    let check = succeeds(folder.path(), &["world", "relight", ".", "--check", "--json"]);
+    let rows: Vec<Value> =
+        check.output.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let cells: u64 = rows.iter().map(|row| row["block"]["cells"].as_u64().expect("a number")).sum();
+    assert_eq!(cells, 4 * 24 * 4096, "the four chunks in the middle have all their neighbours");
+    let again = succeeds(folder.path(), &["world", "relight", ".", "--dry-run"]);
+    assert!(again.output.lines().all(|line| line.trim_end().ends_with(['0', '─', 'n'])), "{}", again.output);
+    succeeds(folder.path(), &["world", "map", ".", "map.png", "--light", "sky"]);
+    assert!(fs::read(folder.path().join("map.png")).expect("a picture").starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn a_world_converted_there_and_back_has_every_chunk_and_the_source_is_untouched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    let source = fs::read(folder.path().join("region/r.0.0.mca")).expect("a region");
+    let blocks = |path: &str| {
+        let info = succeeds(folder.path(), &["world", "info", path, "--json"]);
+        let info: Value = serde_json::from_str(&info.output).expect("JSON");
+        (info[0]["chunks"].clone(), info[0]["blocks"].clone())
+    };
+    succeeds(folder.path(), &["world", "convert", ".", "linear", "--to", "linear"]);
+    succeeds(folder.path(), &["world", "convert", "linear", "lz4", "--compression", "lz4"]);
+    assert_eq!(blocks("lz4"), blocks("."));
+    assert_eq!(fs::read(folder.path().join("region/r.0.0.mca")).expect("a region"), source);
+    let refused = run_in(folder.path(), &["world", "convert", ".", "lz4"]);
+    assert_eq!(refused.code, 2, "a folder that holds a world is not written over");
+    succeeds(folder.path(), &["world", "copy", ".", "box", "--from", "0,0", "--to", "-1,0"]);
+    assert_eq!(blocks("box").0, 2);
+}
+
+#[test]
+fn damage_is_verified_set_aside_and_then_gone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    let path = folder.path().join("region/r.0.0.mca");
+    let mut region = fs::read(&path).expect("a region");
+    // The first chunk's record: its compressed stream no longer begins as one.
+    let offset = (u32::from_be_bytes(region[..4].try_into().expect("four bytes")) >> 8) as usize * 4096;
+    region[offset + 5..offset + 25].fill(0xAA);
+    fs::write(&path, &region).expect("written");
+    let verify = run_in(folder.path(), &["world", "verify", ".", "--json"]);
+    assert_eq!(verify.code, 1, "{}", verify.errors);
+    let rows: Vec<Value> =
+        verify.output.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let row =
+        rows.iter().find(|row| row["file"].as_str().expect("a name").ends_with("r.0.0.mca")).expect("a row");
+    assert_eq!((&row["damaged"], &row["whole"]), (&Value::from(1), &Value::from(3)), "the others are whole");
+    assert_eq!(run_in(folder.path(), &["world", "repair", ".", "--dry-run"]).code, 1);
+    assert_eq!(fs::read(&path).expect("a region"), region, "a dry run writes nothing");
+    succeeds(folder.path(), &["world", "repair", ".", "--in-place"]);
+    let aside = fs::read(folder.path().join("region/r.0.0.mca.damaged/c.0.0.record")).expect("set aside");
+    assert_eq!(aside[..25], region[offset..offset + 25]);
+    succeeds(folder.path(), &["world", "verify", "."]);
+    succeeds(folder.path(), &["world", "compact", ".", "--in-place"]);
+    assert!(fs::metadata(&path).expect("a region").len() < region.len() as u64, "the gap is gone");
+}
