@@ -64,7 +64,10 @@ impl Population {
         let mut changed = std::mem::take(&mut self.changed);
         changed.clear();
         for change in changes.blocks {
-            self.add_touched_pools(change.position, &mut changed);
+            // Dirt in place of stone is nothing to a body.
+            if self.materials.of_state(change.before) != self.materials.of_state(change.after) {
+                self.add_touched_pools(change.position, &mut changed);
+            }
         }
         changed.sort_unstable();
         changed.dedup();

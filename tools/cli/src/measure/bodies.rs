@@ -305,14 +305,14 @@ fn resting(count: usize) -> Result<Pair, CaseError> {
     Ok(Pair::self_timed(move || resting.tick(), move || moving.cycle()))
 }
 
-/// Blocks that come and go one above the floor, each beside some sleepers.
+/// Blocks of the floor that turn to ice and back, each under some eighty sleepers.
 fn changes(count: usize) -> Result<Pair, CaseError> {
     let single = ItemStack::single(ItemKind(0));
     let side = |changes: usize| -> Result<Box<dyn FnMut() -> Duration>, CaseError> {
         let mut arena = Arena::server(count, single, Settings::default(), 1)?;
         arena.settle()?;
         let states = arena.world.states().clone();
-        let carpets = ["stone", "dirt"].map(|name| states.parse(name).unwrap_or_default());
+        let floors = ["stone", "ice"].map(|name| states.parse(name).unwrap_or_default());
         let mut random = Random(5);
         let mut turn = 0;
         Ok(Box::new(move || {
@@ -323,7 +323,7 @@ fn changes(count: usize) -> Result<Pair, CaseError> {
                     turn += 1;
                     let at = BlockPos::new((random.next() * 112.0) as i32, 0, (random.next() * 112.0) as i32);
                     // Inside the world: nothing to be told.
-                    let _ = arena.world.set_block(at, carpets[turn / changes % 2]);
+                    let _ = arena.world.set_block(at, floors[turn / changes % 2]);
                 }
                 total += arena.tick();
             }
