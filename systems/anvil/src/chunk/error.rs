@@ -35,7 +35,7 @@ pub enum DecodeChunkError {
         field: &'static str,
     },
     /// The chunk says that it belongs elsewhere.
-    #[error("the chunk says that it is chunk {found}; it was written to the wrong place")]
+    #[error("the chunk says that it is {found}; it was written to the wrong place")]
     WrongPosition {
         /// Where it says it belongs.
         found: ChunkPos,

@@ -30,7 +30,7 @@ pub enum Damage {
         length: u64,
     },
     /// Two entries share sectors, so that at least one of them was written over.
-    #[error("its sectors from {sector} on are also those of chunk {other}")]
+    #[error("its sectors from {sector} on are also those of {other}")]
     Overlap {
         /// The sector named.
         sector: u32,
