@@ -1,6 +1,7 @@
 //! The order in which a world is loaded reaches no result: chunks inserted in any order give the same state hash after
 //! every tick.
 
+use voxtick::bodies::{Bodies, BodiesPlugin, Spawn};
 use voxtick::light::LightPlugin;
 use voxtick::prelude::*;
 use voxtick::transit::{LaneSettings, Layout, Lines, TransitPlugin};
@@ -23,6 +24,7 @@ fn hashes(chunks: &[Chunk], states: &std::sync::Arc<BlockStates>) -> Vec<u64> {
         .hash(true)
         .plugin(WorldsPlugin::new(world))
         .plugin(TransitPlugin::from_layout(&layout, settings).expect("a layout"))
+        .plugin(BodiesPlugin::default())
         .plugin(LightPlugin::new())
         .plugin(("torches", move |setup: &mut Setup<'_>| {
             let place = move |mut world: ResMut<World>, tick: Res<Tick>| {
@@ -36,6 +38,13 @@ fn hashes(chunks: &[Chunk], states: &std::sync::Arc<BlockStates>) -> Vec<u64> {
         }))
         .build()
         .expect("a simulation");
+    let drops: Vec<Spawn> = (0..300)
+        .map(|number| {
+            let (x, z) = (f64::from(number * 7 % 48) - 16.0, f64::from(number * 5 % 48) - 16.0);
+            Spawn::at([x + 0.3, 110.0, z + 0.7], ItemStack::single(ItemKind(number)))
+        })
+        .collect();
+    simulation.world_mut().resource_mut::<Bodies>().spawn(&drops).expect("room");
     simulation
         .ticks()
         .take(TICKS as usize)

@@ -284,8 +284,13 @@ impl Lighting {
                 }
             }
             for &(place, section) in self.kernel.touched() {
-                if let Some(versions) = self.versions.get_mut(&self.columns.at(place).position) {
+                let position = self.columns.at(place).position;
+                if let Some(versions) = self.versions.get_mut(&position) {
                     versions[section as usize] = self.updates;
+                }
+                // Otherwise a chunk whose light alone changed would never be saved.
+                if let Some(chunk) = world.chunk_mut(position) {
+                    chunk.modified = true;
                 }
             }
         }
@@ -309,9 +314,11 @@ impl Lighting {
     fn relight(&mut self, world: &mut World, relit: &BTreeSet<ChunkPos>, outcome: &mut LightOutcome) {
         for (position, light) in light_in_parallel(self.width, world, &self.columns, relit) {
             let Some(chunk) = world.chunk_mut(position) else { continue };
+            let mut differs = chunk.light.is_none();
             for channel in [LightChannel::Block, LightChannel::Sky] {
                 let before = chunk.light.as_deref();
                 for (section, count) in changed_cells(channel, before, &light) {
+                    differs |= count > 0;
                     outcome.cells_changed += count;
                     outcome.sections_touched += 1;
                     if let Some(version) =
@@ -321,6 +328,8 @@ impl Lighting {
                     }
                 }
             }
+            // Light that lacks a neighbour is no reason to save: what is stored may know better.
+            chunk.modified |= differs && !light.incomplete;
             chunk.light = Some(Box::new(light));
         }
     }
