@@ -36,7 +36,7 @@ pub(crate) enum Command {
   voxtick run --world ~/saves/town             the same things dropped into a real save
   voxtick run real-world --world r.0.0.mca --json > summary.json")]
     Run(RunArguments),
-    /// Inspect real worlds
+    /// Look after real worlds: inspect, draw, verify, relight, repair, convert
     #[command(subcommand)]
     World(WorldCommand),
     /// Compare kernels with their references, both sides equal first and timed in turn
