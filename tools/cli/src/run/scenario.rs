@@ -333,6 +333,21 @@ mod tests {
     }
 
     #[test]
+    fn the_file_of_every_key_says_the_defaults_and_leaves_no_key_out() {
+        let text = include_str!("../../../../worlds/scenarios/every-key.toml");
+        let scenario = Scenario::parse(text, "every-key.toml").expect("valid");
+        assert_eq!(scenario, Scenario::default());
+        // The names of all fields, as the debug form writes them.
+        let fields = format!("{scenario:?}");
+        for field in
+            fields.split(['{', ',']).filter_map(|part| part.split_once(':')).map(|part| part.0.trim())
+        {
+            let (key, table) = (format!("{field} ="), format!("[{field}]"));
+            assert!(text.contains(&key) || text.contains(&table), "{field} is not in every-key.toml");
+        }
+    }
+
+    #[test]
     fn an_empty_scenario_is_the_defaults() {
         assert_eq!(Scenario::parse("", "test.toml").expect("valid"), Scenario::default());
     }
