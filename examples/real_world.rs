@@ -36,11 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("no finished chunk in this world".into());
     };
     let foot = middle.checked_block(0).ok_or("the chunk lies outside the world")?;
-    let height = (world.dimension().min_y()..world.dimension().max_y())
-        .rev()
-        .find(|&y| {
-            world.block(BlockPos::new(foot.x, y, foot.z)).is_some_and(|state| !world.states().is_air(state))
-        })
+    let height = world
+        .chunk(*middle)
+        .and_then(|chunk| chunk.topmost_block(foot.x, foot.z, world.states()))
         .unwrap_or(0);
     println!(
         "{} finished chunks; a tower at x = {}, z = {}, from y = {height} up",

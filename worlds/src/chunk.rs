@@ -169,6 +169,21 @@ impl Chunk {
         Some(before)
     }
 
+    /// The height of the topmost block of column `(x, z)` that is not air, `x` and `z` taken modulo 16; `None` where all
+    /// is air. Sections of nothing but air are passed over whole.
+    #[must_use]
+    pub fn topmost_block(&self, x: i32, z: i32, states: &BlockStates) -> Option<i32> {
+        self.sections.iter().enumerate().rev().find_map(|(index, section)| {
+            if section.uniform_state().is_some_and(|state| states.is_air(state)) {
+                return None;
+            }
+            let bottom = self.min_y() + (index * SECTION_EDGE) as i32;
+            (bottom..bottom + SECTION_EDGE as i32)
+                .rev()
+                .find(|&y| !states.is_air(section.get(BlockPos::new(x, y, z).cell())))
+        })
+    }
+
     /// Bytes on the heap and in the chunk itself, allocator overhead aside. Storage shared with snapshots counts in
     /// full.
     #[must_use]

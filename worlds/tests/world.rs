@@ -87,3 +87,15 @@ fn only_what_is_written_counts_as_modified() {
     chunk.set_block(0, -64, 0, StateId::AIR, &states);
     assert!(chunk.modified);
 }
+
+#[test]
+fn the_topmost_block_is_found_below_any_air() {
+    let states = BlockStates::load();
+    let mut chunk = Chunk::empty(ChunkPos::new(-1, 0), &Dimension::overworld());
+    assert_eq!(chunk.topmost_block(3, 4, &states), None, "all is air");
+    chunk.set_block(3, -64, 4, STONE, &states);
+    assert_eq!(chunk.topmost_block(-13, 4, &states), Some(-64), "the same column by world coordinates");
+    chunk.set_block(3, 319, 4, STONE, &states);
+    assert_eq!(chunk.topmost_block(3, 4, &states), Some(319));
+    assert_eq!(chunk.topmost_block(4, 4, &states), None, "air in a section that holds blocks elsewhere");
+}

@@ -74,19 +74,6 @@ fn place(world: &World, chunks: &[ChunkPos], hash: u64) -> Option<BlockPos> {
 /// column is full.
 pub(super) fn surface(world: &World, x: i32, z: i32) -> Option<i32> {
     let chunk = world.chunk(BlockPos::new(x, 0, z).chunk())?;
-    let mut y = world.dimension().max_y();
-    for section in chunk.sections().iter().rev() {
-        if section.uniform_state().is_some_and(|state| world.states().is_air(state)) {
-            y -= 16;
-            continue;
-        }
-        for _ in 0..16 {
-            let state = section.get(BlockPos::new(x, y - 1, z).cell());
-            if !world.states().is_air(state) {
-                return (y < world.dimension().max_y()).then_some(y);
-            }
-            y -= 1;
-        }
-    }
-    Some(y)
+    let above = chunk.topmost_block(x, z, world.states()).map_or(world.dimension().min_y(), |top| top + 1);
+    (above < world.dimension().max_y()).then_some(above)
 }
