@@ -47,6 +47,28 @@ pub(crate) fn gather<T: Terrain + ?Sized>(
     found: &mut Vec<Obstacle>,
 ) -> Result<(), Stop> {
     found.clear();
+    visit(space, is_plain, ground, |obstacle| found.push(obstacle))
+}
+
+/// True where the shape of any block overlaps `space`.
+pub(crate) fn any_overlapping<T: Terrain + ?Sized>(
+    space: &Bounds,
+    is_plain: bool,
+    ground: Surroundings<'_, T>,
+) -> Result<bool, Stop> {
+    let mut any = false;
+    visit(space, is_plain, ground, |_| any = true)?;
+    Ok(any)
+}
+
+/// Shows every block whose shape overlaps `space`; see [`gather`] for the order.
+#[inline]
+fn visit<T: Terrain + ?Sized>(
+    space: &Bounds,
+    is_plain: bool,
+    ground: Surroundings<'_, T>,
+    mut show: impl FnMut(Obstacle),
+) -> Result<(), Stop> {
     let (low, high) = space.cells();
     check_extent(low, high)?;
     for z in low[2]..high[2] {
@@ -60,38 +82,12 @@ pub(crate) fn gather<T: Terrain + ?Sized>(
                     return Err(Stop::Unloaded);
                 }
                 if let Some(obstacle) = obstacle_at([x, y, z], material, low[1], space, ground.materials) {
-                    found.push(obstacle);
+                    show(obstacle);
                 }
             }
         }
     }
     Ok(())
-}
-
-/// True where the shape of any block overlaps `space`.
-pub(crate) fn any_overlapping<T: Terrain + ?Sized>(
-    space: &Bounds,
-    is_plain: bool,
-    ground: Surroundings<'_, T>,
-) -> Result<bool, Stop> {
-    let (low, high) = space.cells();
-    check_extent(low, high)?;
-    let mut any = false;
-    for z in low[2]..high[2] {
-        for y in low[1] - i32::from(!is_plain)..high[1] {
-            for x in low[0]..high[0] {
-                let material = ground.terrain.material(x, y, z);
-                if material == MaterialId::UNLOADED {
-                    if y < low[1] {
-                        continue;
-                    }
-                    return Err(Stop::Unloaded);
-                }
-                any |= obstacle_at([x, y, z], material, low[1], space, ground.materials).is_some();
-            }
-        }
-    }
-    Ok(any)
 }
 
 /// True where a fluid or a block that does something to bodies is in `space`, or what is there is not known.
