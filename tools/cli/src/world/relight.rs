@@ -14,7 +14,7 @@ use super::neighbourhood::{Neighbourhood, Regions};
 use crate::arguments::RelightArguments;
 use crate::outcome::{Failure, Outcome, complain};
 use crate::progress;
-use crate::tables::{align_right, table};
+use crate::tables::{align_right, json_lines, table};
 
 /// What became of one region. Serialised as the command's JSON, one object a region.
 #[derive(Debug, Serialize)]
@@ -158,11 +158,7 @@ fn write(chunk: &Chunk, encoder: &mut ChunkEncoder, target: Option<&Region>) -> 
 fn print(rows: &[Row], arguments: &RelightArguments) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if arguments.json {
-        for row in rows {
-            serde_json::to_writer(&mut out, row)?;
-            writeln!(out)?;
-        }
-        return Ok(());
+        return json_lines(&mut out, rows);
     }
     if !arguments.mode.check {
         let verb = if arguments.mode.in_place { "written" } else { "to be written" };

@@ -12,7 +12,7 @@ use voxtick::worlds::{BlockStates, ChunkPos};
 use crate::arguments::VerifyArguments;
 use crate::outcome::{Failure, Outcome};
 use crate::progress;
-use crate::tables::{align_right, table};
+use crate::tables::{align_right, json_lines, table};
 
 /// What was found in one region. Serialised as the command's JSON, one object a region.
 #[derive(Debug, Default, Serialize)]
@@ -98,11 +98,7 @@ impl Row {
 fn print(rows: &[Row], arguments: &VerifyArguments) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if arguments.json {
-        for row in rows {
-            serde_json::to_writer(&mut out, row)?;
-            writeln!(out)?;
-        }
-        return Ok(());
+        return json_lines(&mut out, rows);
     }
     let mut overview = table(&["region file", "whole", "unsupported", "damaged", "causes and notices"]);
     for row in rows {
