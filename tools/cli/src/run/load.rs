@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use voxtick::anvil::region::Region;
 use voxtick::anvil::save::SaveDimension;
-use voxtick::anvil::{Limits, Save, load_region_file};
+use voxtick::anvil::{Limits, Save, load_region};
 use voxtick::worlds::generators::{Checker, Generator, Hills, Superflat, Void, generate, square};
 use voxtick::worlds::{BlockStates, Dimension, ParseStateError, StateId, World};
 
@@ -60,11 +61,11 @@ fn load(path: &Path, max_chunks: u32, states: Arc<BlockStates>, quiet: bool) -> 
     let bar = progress::steps_unless(quiet, regions.len() as u64, "regions loaded");
     let mut world = World::new(save.build_range(), states);
     let (mut unfinished, mut left_out) = (0_usize, 0_usize);
-    for (_, file) in regions {
+    for (position, file) in regions {
         bar.set_message(file.display().to_string());
         bar.inc(1);
-        let loaded = load_region_file(&file, world.dimension(), world.states(), &Limits::default())
-            .map_err(Failure::usage)?;
+        let region = Region::open_as(&file, position).map_err(Failure::usage)?;
+        let loaded = load_region(&region, world.dimension(), world.states(), &Limits::default());
         for failure in loaded.failures.iter().take(TOLD_FAILURES) {
             bar.suspend(|| complain(&format!("left out: {failure}")));
         }

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde::Serialize;
+use voxtick::anvil::region::Region;
 use voxtick::anvil::save::SaveDimension;
-use voxtick::anvil::{Limits, RegionLoad, Save, SaveError, load_region_file};
+use voxtick::anvil::{Limits, RegionLoad, Save, SaveError, load_region};
 use voxtick::worlds::{BlockStates, LightChannel, LightLevels, StateId};
 
 use crate::arguments::InfoArguments;
@@ -65,10 +66,12 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<Outcome, Failure> {
     for save in &saves {
         let dimension = save.build_range();
         let mut info = Info { dimension: dimension.name().to_owned(), ..Info::default() };
-        for (_, file) in save.regions() {
+        for (position, file) in save.regions() {
             bar.set_message(file.display().to_string());
-            match load_region_file(file, &dimension, &states, &Limits::default()) {
-                Ok(loaded) => info.add(&loaded, &states),
+            match Region::open_as(file, *position) {
+                Ok(region) => {
+                    info.add(&load_region(&region, &dimension, &states, &Limits::default()), &states);
+                }
                 Err(error) => info.unreadable_regions.push(error.to_string()),
             }
             info.regions += 1;

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use voxtick::anvil::{Limits, Save, load_region_file};
+use voxtick::anvil::region::Region;
+use voxtick::anvil::{Limits, Save, load_region};
 use voxtick::worlds::{BlockPos, BlockStates, Chunk, ChunkPos, LightChannel};
 
 use crate::arguments::{MapArguments, MapLight};
@@ -35,9 +36,9 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<Outcome, Failure> {
     let states = BlockStates::load();
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let (mut chunks, mut damaged) = (Vec::new(), 0);
-    for (_, file) in save.regions() {
-        let loaded =
-            load_region_file(file, &dimension, &states, &Limits::default()).map_err(Failure::usage)?;
+    for (position, file) in save.regions() {
+        let region = Region::open_as(file, *position).map_err(Failure::usage)?;
+        let loaded = load_region(&region, &dimension, &states, &Limits::default());
         damaged += loaded.failures.len();
         chunks.extend(loaded.chunks.into_iter().filter(|chunk| chunk.status.is_full()));
         bar.inc(1);
@@ -76,10 +77,7 @@ fn draw(
     for column in 0..256 {
         let (x, z) = (column % 16, column / 16);
         // The layer asked for, or the topmost block that is not air.
-        let top = (chunk.min_y()..chunk.min_y() + 16 * chunk.sections().len() as i32)
-            .rev()
-            .find(|&y| chunk.block(x, y, z).is_some_and(|state| !states.is_air(state)));
-        let y = arguments.y.or(top);
+        let y = arguments.y.or_else(|| chunk.topmost_block(x, z, states));
         let colour = y.map(|y| match arguments.light {
             // Light is read where one would stand: above the topmost block, or in the layer itself.
             Some(light) => {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use voxtick::anvil::region::Region;
-use voxtick::anvil::{Limits, LoadRegionError, Save, load_chunks, load_region_file};
+use voxtick::anvil::region::{OpenRegionError, Region};
+use voxtick::anvil::{Limits, Save, load_chunks, load_region};
 use voxtick::worlds::{BlockStates, ChunkPos, Dimension, RegionPos, World};
 
 /// The finished chunks of a region and of the ring around it, as a world.
@@ -39,12 +39,12 @@ impl<'a> Regions<'a> {
     /// Loads a region of the save with its ring, in parallel on the current rayon pool.
     ///
     /// A chunk of the ring that cannot be loaded counts as not there: it is told when its own region comes.
-    pub(super) fn load(&self, region: RegionPos) -> Result<Neighbourhood, LoadRegionError> {
+    pub(super) fn load(&self, region: RegionPos) -> Result<Neighbourhood, OpenRegionError> {
         let limits = Limits::default();
         let mut world = World::new(self.dimension.clone(), self.states.clone());
         let mut damage = Vec::new();
         if let Some(file) = self.files.get(&region) {
-            let loaded = load_region_file(file, &self.dimension, &self.states, &limits)?;
+            let loaded = load_region(&Region::open_as(file, region)?, &self.dimension, &self.states, &limits);
             damage.extend(loaded.failures.iter().map(ToString::to_string));
             loaded.chunks.into_iter().filter(|chunk| chunk.status.is_full()).for_each(|chunk| {
                 world.insert_chunk(chunk);
