@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::mem;
 use std::sync::Arc;
 
+use crate::attachments::Attachments;
 use crate::biomes::Biomes;
 use crate::dimension::Dimension;
 use crate::heightmaps::Heightmaps;
@@ -42,6 +43,8 @@ pub struct Chunk {
     pub status: ChunkStatus,
     /// What a file held that this crate does not model, kept as it came.
     pub unmodelled: Option<Arc<Unmodelled>>,
+    /// What systems keep with the chunk; see [`ChunkAttachments`](crate::ChunkAttachments).
+    pub attachments: Attachments,
     /// True where the chunk differs from what is stored; set by every write to a block.
     pub modified: bool,
 }
@@ -106,6 +109,7 @@ impl Chunk {
             biomes: Biomes::default(),
             status: ChunkStatus::FULL,
             unmodelled: None,
+            attachments: Attachments::new(),
             modified: false,
         }
     }
@@ -203,6 +207,7 @@ impl Chunk {
             + self.heightmaps.memory_bytes()
             + self.biomes.memory_bytes()
             + self.unmodelled.as_ref().map_or(0, |kept| kept.bytes.len())
+            + self.attachments.iter().map(|(name, bytes)| name.len() + bytes.len()).sum::<usize>()
     }
 
     fn section_index(&self, y: i32) -> Option<usize> {

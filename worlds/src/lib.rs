@@ -21,6 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attachments;
 mod biomes;
 mod changes;
 mod chunk;
@@ -39,6 +40,7 @@ pub mod stages;
 mod states;
 mod world;
 
+pub use attachments::{AttachmentHooks, Attachments, ChunkAttachments, RefusedAttachment};
 pub use biomes::{BIOME_CELLS, BiomeError, BiomeSection, Biomes};
 pub use changes::{BlockChange, ChangeCursor, Changes, ChunkEvent};
 pub use chunk::{Chunk, ChunkStatus, Unmodelled};

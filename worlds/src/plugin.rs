@@ -3,6 +3,7 @@
 use bevy_ecs::prelude::{Res, ResMut};
 use voxtick_engine::{BuildError, Plugin, Setup, Stage, Tick};
 
+use crate::attachments::ChunkAttachments;
 use crate::items::Ledger;
 use crate::stages;
 use crate::world::World;
@@ -46,8 +47,12 @@ impl Plugin for WorldsPlugin {
         for pair in stages::ORDER.windows(2) {
             setup.stage(Stage::new(pair[1]).after(pair[0]));
         }
-        setup.resource(self.world).resource(Ledger::default()).system(stages::INTAKE, begin_tick).hash(
-            |ecs, hasher| {
+        setup
+            .resource(self.world)
+            .resource(Ledger::default())
+            .resource(ChunkAttachments::default())
+            .system(stages::INTAKE, begin_tick)
+            .hash(|ecs, hasher| {
                 let world = ecs.resource::<World>();
                 for chunk in world.chunks() {
                     hasher.write_i32s(&[chunk.position().x, chunk.position().z]);
@@ -55,8 +60,7 @@ impl Plugin for WorldsPlugin {
                         hasher.write_u64(section.content_hash(world.states()));
                     }
                 }
-            },
-        );
+            });
         Ok(())
     }
 }
