@@ -63,6 +63,9 @@ pub(crate) enum Side {
     /// As `Own`, but one call is a sample, however little time it tells: for work that takes far longer than the part
     /// of it that counts.
     Sample(Box<dyn FnMut() -> Duration>),
+    /// A call does many operations and appends how long each of them took; the table states their tail beside the mean
+    /// of the whole.
+    Each(Box<dyn FnMut(&mut Vec<Duration>)>),
 }
 
 impl Pair {
@@ -86,11 +89,21 @@ impl Pair {
     ) -> Pair {
         Pair { ours: Side::Sample(Box::new(ours)), other: Side::Sample(Box::new(other)) }
     }
+
+    /// Two sides that time each of their operations: for work of which the slow ones matter. A call should do as many
+    /// operations as the case has items.
+    pub(crate) fn each(
+        ours: impl FnMut(&mut Vec<Duration>) + 'static,
+        other: impl FnMut(&mut Vec<Duration>) + 'static,
+    ) -> Pair {
+        Pair { ours: Side::Each(Box::new(ours)), other: Side::Each(Box::new(other)) }
+    }
 }
 
 impl Side {
-    /// Nanoseconds that one call takes, as the mean of `calls` calls in a row.
-    pub(crate) fn time(&mut self, calls: u32) -> f64 {
+    /// Nanoseconds that one call takes, as the mean of `calls` calls in a row. Sides that time each operation append
+    /// those times to `operations`.
+    pub(crate) fn time(&mut self, calls: u32, operations: &mut Vec<Duration>) -> f64 {
         let total = match self {
             Side::Whole(work) => {
                 let start = Instant::now();
@@ -98,18 +111,23 @@ impl Side {
                 start.elapsed()
             }
             Side::Own(work) | Side::Sample(work) => (0..calls).map(|_| work()).sum(),
+            Side::Each(work) => {
+                let before = operations.len();
+                (0..calls).for_each(|_| work(operations));
+                operations[before..].iter().sum()
+            }
         };
         total.as_nanos() as f64 / f64::from(calls)
     }
 
     /// How many calls make a sample of at least `least`; finding out warms the side up.
     pub(crate) fn calls_for(&mut self, least: Duration) -> u32 {
-        let mut calls = 1;
+        let (mut calls, mut operations) = (1, Vec::new());
         if let Side::Sample(_) = self {
             return calls;
         }
         loop {
-            let nanoseconds = self.time(calls) * f64::from(calls);
+            let nanoseconds = self.time(calls, &mut operations) * f64::from(calls);
             if nanoseconds >= least.as_nanos() as f64 || calls >= 1 << 20 {
                 return calls;
             }
@@ -127,8 +145,19 @@ mod tests {
     #[test]
     fn a_side_that_times_itself_is_believed() {
         let mut pair = Pair::self_timed(|| Duration::from_nanos(500), || Duration::from_millis(3));
-        assert_eq!(pair.ours.time(4), 500.0);
+        assert_eq!(pair.ours.time(4, &mut Vec::new()), 500.0);
         assert_eq!(pair.other.calls_for(Duration::from_millis(2)), 1);
         assert_eq!(pair.ours.calls_for(Duration::from_micros(2)), 4);
+    }
+
+    #[test]
+    fn a_call_of_many_operations_takes_what_they_take_together() {
+        let two = |operations: &mut Vec<Duration>| {
+            operations.extend([Duration::from_nanos(100), Duration::from_nanos(300)]);
+        };
+        let (mut pair, mut operations) = (Pair::each(two, two), Vec::new());
+        assert_eq!(pair.ours.time(3, &mut operations), 400.0);
+        assert_eq!(pair.other.time(1, &mut operations), 400.0);
+        assert_eq!(operations.len(), 8);
     }
 }

@@ -6,6 +6,7 @@ mod latency;
 mod nearest;
 mod update;
 
+use super::statistics::quantile;
 use super::{Case, CaseError};
 
 /// The cases of this subject.
@@ -24,12 +25,6 @@ fn agree<T: PartialEq + std::fmt::Debug>(ours: &T, other: &T) -> Result<(), Case
     Err(CaseError::Unequal { count: 1, first: format!("{ours:?} against {other:?}") })
 }
 
-/// The sample at a fraction of the way through all of them in order; 0.5 is the median.
-fn quantile<T: Ord + Copy>(samples: &mut [T], fraction: f64) -> T {
-    samples.sort_unstable();
-    samples[((samples.len() - 1) as f64 * fraction).round() as usize]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,11 +37,5 @@ mod tests {
                 panic!("{name}: {error}");
             }
         }
-    }
-
-    #[test]
-    fn a_quantile_is_one_of_the_samples() {
-        assert_eq!(quantile(&mut [5, 1, 3], 0.5), 3);
-        assert_eq!(quantile(&mut [5, 1, 3], 0.99), 5);
     }
 }

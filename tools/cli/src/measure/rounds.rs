@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::case::{Case, CaseError};
-use super::statistics::{Estimate, Verdict};
+use super::statistics::{Estimate, Tail, Verdict};
 
 /// A sample shorter than this says more about the clock than about the work.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(4);
@@ -29,6 +29,12 @@ pub(crate) struct Row {
     pub(crate) high: f64,
     /// Items that one call works on.
     pub(crate) items: u64,
+    /// How long single operations of ours took, over all rounds, where they are timed one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) a_tail: Option<Tail>,
+    /// The same of the other side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) b_tail: Option<Tail>,
     #[serde(skip)]
     pub(crate) verdict: Verdict,
 }
@@ -40,14 +46,15 @@ pub(crate) fn measure(case: Case, rounds: u32) -> Result<Row, CaseError> {
     let ours_calls = pair.ours.calls_for(SHORTEST_SAMPLE);
     let other_calls = pair.other.calls_for(SHORTEST_SAMPLE);
     let (mut ours, mut other, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ours_each, mut other_each) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         // A B, B A, A B ...: neither side always runs on what the other left behind.
         let (ours_ns, other_ns) = if round % 2 == 0 {
-            let ours_ns = pair.ours.time(ours_calls);
-            (ours_ns, pair.other.time(other_calls))
+            let ours_ns = pair.ours.time(ours_calls, &mut ours_each);
+            (ours_ns, pair.other.time(other_calls, &mut other_each))
         } else {
-            let other_ns = pair.other.time(other_calls);
-            (pair.ours.time(ours_calls), other_ns)
+            let other_ns = pair.other.time(other_calls, &mut other_each);
+            (pair.ours.time(ours_calls, &mut ours_each), other_ns)
         };
         ours.push(ours_ns);
         other.push(other_ns);
@@ -64,6 +71,8 @@ pub(crate) fn measure(case: Case, rounds: u32) -> Result<Row, CaseError> {
         low: ratio.low(),
         high: ratio.high(),
         items,
+        a_tail: Tail::of(&mut ours_each),
+        b_tail: Tail::of(&mut other_each),
         verdict: Verdict::of(ours, other),
     })
 }
@@ -81,6 +90,20 @@ mod tests {
         let row = measure(case, 4).expect("equal sides");
         assert_eq!((row.ratio, row.low, row.high), (4.0, 4.0, 4.0));
         assert_eq!(row.verdict, Verdict::Factor { decimals: 3 });
+        assert_eq!((row.a_tail, row.b_tail), (None, None));
+    }
+
+    #[test]
+    fn the_tail_is_of_single_operations_over_all_rounds() {
+        let case = Case::new("test/tail", ("ours", "other"), 2, || {
+            let two = |operations: &mut Vec<Duration>| {
+                operations.extend([Duration::from_millis(1), Duration::from_millis(9)]);
+            };
+            Ok(Pair::each(two, |operations| operations.push(Duration::from_millis(30))))
+        });
+        let row = measure(case, 5).expect("equal sides");
+        let tail = row.a_tail.expect("timed one by one");
+        assert_eq!((row.ratio, tail.operations, tail.max_ns), (3.0, 10, 9e6));
     }
 
     #[test]

@@ -1,4 +1,8 @@
-//! Means with honest bounds, and what may be said of two of them.
+//! Means with honest bounds, what may be said of two of them, and tails.
+
+use std::time::Duration;
+
+use serde::Serialize;
 
 /// A mean and the half-width of its 99.9 % confidence interval by Student's t. It covers sampling error only: no bias
 /// and no other machine.
@@ -71,6 +75,35 @@ impl Verdict {
     }
 }
 
+/// How long single operations took: a mean hides the slow ones, and those are what a tick waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Tail {
+    pub(crate) operations: usize,
+    pub(crate) p50_ns: f64,
+    pub(crate) p99_ns: f64,
+    pub(crate) max_ns: f64,
+}
+
+impl Tail {
+    /// The tail of all operations of a side; `None` where it timed none of them on its own.
+    pub(crate) fn of(operations: &mut [Duration]) -> Option<Tail> {
+        let max = *operations.iter().max()?;
+        let nanoseconds = |time: Duration| time.as_nanos() as f64;
+        Some(Tail {
+            operations: operations.len(),
+            p50_ns: nanoseconds(quantile(operations, 0.5)),
+            p99_ns: nanoseconds(quantile(operations, 0.99)),
+            max_ns: nanoseconds(max),
+        })
+    }
+}
+
+/// The sample at a fraction of the way through all of them in order; 0.5 is the median.
+pub(crate) fn quantile<T: Ord + Copy>(samples: &mut [T], fraction: f64) -> T {
+    samples.sort_unstable();
+    samples[((samples.len() - 1) as f64 * fraction).round() as usize]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +125,15 @@ mod tests {
         assert_eq!(Verdict::of(exact(1.0, 0.2), exact(9.0, 0.1)), Verdict::Factor { decimals: 1 });
         assert_eq!(Verdict::of(exact(1.0, 0.05), exact(9.0, 0.1)), Verdict::Factor { decimals: 2 });
         assert_eq!(Verdict::of(exact(1.0, 0.005), exact(9.0, 0.01)), Verdict::Factor { decimals: 3 });
+    }
+
+    #[test]
+    fn a_tail_is_of_operations_that_were_timed() {
+        let mut times: Vec<Duration> = (1..=200).rev().map(Duration::from_nanos).collect();
+        let expected = Tail { operations: 200, p50_ns: 101.0, p99_ns: 198.0, max_ns: 200.0 };
+        assert_eq!(Tail::of(&mut times), Some(expected));
+        assert_eq!(Tail::of(&mut []), None);
+        assert_eq!(quantile(&mut [5, 1, 3], 0.5), 3);
+        assert_eq!(quantile(&mut [5, 1, 3], 0.99), 5);
     }
 }

@@ -1,5 +1,5 @@
-//! Light after changed blocks. A sample is one pass over all places of a case; the changes to the world itself are not
-//! part of it.
+//! Light after changed blocks. A sample is one pass over all places of a case, each change timed on its own; the changes
+//! to the world itself are not part of it.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use voxtick::light::Lighting;
 use voxtick::light::reference::FlatLight;
 use voxtick::worlds::{BlockPos, ChunkPos, LightChannel, StateId, World};
 
-use super::inputs::{below, ground, hall, parse};
+use super::inputs::{below, cave, ground, hall, parse};
 use crate::measure::{Case, CaseError, Pair};
 
 const SIDES: (&str, &str) = ("differences of masks", "queues down and up");
@@ -19,6 +19,12 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("light/edit/torch", SIDES, 200, || {
             let (world, spots) = hall()?;
+            let torch = parse(&world, "torch")?;
+            let spots = (0..100).map(|number| spots[number * 7919 % spots.len()]).collect();
+            placed_and_taken(world, spots, torch)
+        }),
+        Case::new("light/edit/cave", SIDES, 200, || {
+            let (world, spots) = cave()?;
             let torch = parse(&world, "torch")?;
             let spots = (0..100).map(|number| spots[number * 7919 % spots.len()]).collect();
             placed_and_taken(world, spots, torch)
@@ -51,18 +57,17 @@ fn placed_and_taken(world: World, spots: Vec<BlockPos>, state: StateId) -> Resul
         }
     }
     let other_spots = spots.clone();
-    Ok(Pair::self_timed(
-        move || {
-            let both = |at: &BlockPos| [(*at, state), (*at, StateId::AIR)];
-            spots.iter().flat_map(both).map(|change| kept.change(&[change])).sum()
+    let both = move |at: BlockPos| [(at, state), (at, StateId::AIR)];
+    Ok(Pair::each(
+        move |operations| {
+            operations.extend(spots.iter().flat_map(|&at| both(at)).map(|change| kept.change(&[change])));
         },
-        move || {
-            let start = Instant::now();
-            for &at in &other_spots {
+        move |operations| {
+            operations.extend(other_spots.iter().flat_map(|&at| both(at)).map(|(at, state)| {
+                let start = Instant::now();
                 flood.set_block(at, state);
-                flood.set_block(at, StateId::AIR);
-            }
-            start.elapsed()
+                start.elapsed()
+            }));
         },
     ))
 }

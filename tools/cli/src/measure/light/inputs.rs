@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use voxtick::anvil::{Limits, load_region_file};
 use voxtick::worlds::generators::{Hills, generate, split_mix, square};
 use voxtick::worlds::{
-    BlockPos, BlockStates, Chunk, ChunkPos, Dimension, NIBBLE_BYTES, SECTION_CELLS, StateId, World,
+    BlockPos, BlockStates, Chunk, ChunkPos, Dimension, Direction, NIBBLE_BYTES, SECTION_CELLS, StateId, World,
 };
 
 use crate::measure::CaseError;
@@ -178,6 +178,43 @@ pub(super) fn hall() -> Result<(World, Vec<BlockPos>), CaseError> {
     let floor = (-15..15).flat_map(|x| (-15..15).map(move |z| BlockPos::new(x, 20, z)));
     let spots = floor.filter(|&at| world.block(at).is_some_and(|state| state != stone)).collect();
     Ok((world, spots))
+}
+
+/// Five by five chunks of stone with a winding passage, one block wide and two high, that climbs and falls and meets
+/// itself here and there, with a torch every 20 blocks, and the places on its floor where another may be put.
+pub(super) fn cave() -> Result<(World, Vec<BlockPos>), CaseError> {
+    let (mut world, _) = ground(5, 80)?;
+    let torch = parse(&world, "torch")?;
+    let random = &mut 23;
+    let (mut at, mut heading) = (BlockPos::new(0, 40, 0), 0);
+    let (mut floor, mut torches) = (Vec::new(), Vec::new());
+    for length in 0..400 {
+        if length % 20 == 0 {
+            torches.push(at);
+        } else {
+            floor.push(at);
+        }
+        world.set_blocks(&[(at, StateId::AIR), (at.offset(Direction::Up), StateId::AIR)]);
+        if below(random, 5) == 0 {
+            heading = (heading + [1, 3][below(random, 2)]) % 4;
+        }
+        let step = |heading: usize| {
+            let side = [Direction::North, Direction::East, Direction::South, Direction::West][heading];
+            at.offset(side)
+        };
+        if step(heading).x.abs() > 30 || step(heading).z.abs() > 30 {
+            heading = (heading + 2) % 4;
+        }
+        at = step(heading);
+        at.y += [0, 0, 0, 1, -1][below(random, 5)];
+        at.y = at.y.clamp(20, 60);
+    }
+    floor.retain(|at| !torches.contains(at));
+    floor.sort_unstable();
+    floor.dedup();
+    let torches: Vec<(BlockPos, StateId)> = torches.into_iter().map(|at| (at, torch)).collect();
+    world.set_blocks(&torches);
+    Ok((world, floor))
 }
 
 /// `edge` x `edge` chunks of stone up to below `height`, and the stone.

@@ -39,8 +39,8 @@ fn wake() -> Case {
         let mut pair = Pair::sampled(ours, other);
         // Warm-up.
         for _ in 0..if cfg!(test) { 1 } else { 4 } {
-            pair.ours.time(1);
-            pair.other.time(1);
+            pair.ours.time(1, &mut Vec::new());
+            pair.other.time(1, &mut Vec::new());
         }
         Ok(pair)
     })
