@@ -1,4 +1,8 @@
-//! The folders of a save, and the region files in them.
+//! The folders of a save, the region files in them, and what the save says of its dimensions.
+
+mod settings;
+
+pub use settings::SettingsError;
 
 use crate::Limits;
 use crate::chunk::{ChunkDecoder, DecodeChunkError};
@@ -143,10 +147,16 @@ impl Save {
         self.dimension
     }
 
-    /// The build range and sky that its chunks were made for: in the overworld y = 0 to 255 where the first readable
-    /// chunk is older than Minecraft Java 1.18 (DataVersion 2844), else what the game gives the dimension.
-    #[must_use]
-    pub fn build_range(&self) -> Dimension {
+    /// The build range and sky that its chunks were made for: what the save's level.dat and its data packs say, where they
+    /// differ from the game's own; else, in the overworld, y = 0 to 255 where the first readable chunk is older than
+    /// Minecraft Java 1.18 (DataVersion 2844); else what the game gives the dimension.
+    ///
+    /// # Errors
+    /// [`SettingsError`] where there is a level.dat or a data pack that cannot be read or makes no sense.
+    pub fn build_range(&self) -> Result<Dimension, SettingsError> {
+        if let Some(dimension) = settings::read_settings(&self.folder, self.dimension)? {
+            return Ok(dimension);
+        }
         let dimension = self.dimension.dimension();
         let mut decoder = ChunkDecoder::new(dimension.clone(), BlockStates::load(), Limits::default());
         let mut stored = StoredChunk::default();
@@ -159,11 +169,11 @@ impl Save {
                 {
                     let is_old =
                         self.dimension == SaveDimension::Overworld && kept.data_version < FIRST_TALL_VERSION;
-                    return if is_old { Dimension::overworld_before_1_18() } else { dimension };
+                    return Ok(if is_old { Dimension::overworld_before_1_18() } else { dimension });
                 }
             }
         }
-        dimension
+        Ok(dimension)
     }
 
     /// The regions and their files, in ascending order of position.

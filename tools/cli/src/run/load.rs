@@ -59,7 +59,7 @@ fn load(path: &Path, max_chunks: u32, states: Arc<BlockStates>, quiet: bool) -> 
         (i64::from(region.x).pow(2) + i64::from(region.z).pow(2), region.x, region.z)
     });
     let bar = progress::steps_unless(quiet, regions.len() as u64, "regions loaded");
-    let mut world = World::new(save.build_range(), states);
+    let mut world = World::new(save.build_range().map_err(Failure::usage)?, states);
     let (mut unfinished, mut left_out) = (0_usize, 0_usize);
     for (position, file) in regions {
         bar.set_message(file.display().to_string());

@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<Outcome, Failure> {
     let bar = progress::steps_unless(arguments.json, regions as u64, "regions");
     let mut infos = Vec::new();
     for save in &saves {
-        let dimension = save.build_range();
+        let dimension = save.build_range().map_err(Failure::usage)?;
         let mut info = Info { dimension: dimension.name().to_owned(), ..Info::default() };
         for (position, file) in save.regions() {
             bar.set_message(file.display().to_string());

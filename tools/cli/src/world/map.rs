@@ -23,7 +23,7 @@ const UNKNOWN: Rgb = [12, 12, 16];
 /// Runs `voxtick world map`.
 pub(crate) fn run(arguments: &MapArguments) -> Result<Outcome, Failure> {
     let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let dimension = save.build_range();
+    let dimension = save.build_range().map_err(Failure::usage)?;
     if let Some(y) = arguments.y
         && !dimension.contains_height(y)
     {

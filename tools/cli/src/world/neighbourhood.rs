@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use voxtick::anvil::region::{OpenRegionError, Region};
+use voxtick::anvil::save::SettingsError;
 use voxtick::anvil::{Limits, Save, load_chunks, load_region};
 use voxtick::worlds::{BlockStates, ChunkPos, Dimension, RegionPos, World};
 
@@ -24,12 +25,12 @@ pub(super) struct Regions<'a> {
 }
 
 impl<'a> Regions<'a> {
-    pub(super) fn of(save: &'a Save) -> Regions<'a> {
-        Regions {
-            dimension: save.build_range(),
+    pub(super) fn of(save: &'a Save) -> Result<Regions<'a>, SettingsError> {
+        Ok(Regions {
+            dimension: save.build_range()?,
             states: BlockStates::load(),
             files: save.regions().iter().map(|(region, file)| (*region, PathBuf::as_path(file))).collect(),
-        }
+        })
     }
 
     pub(super) fn states(&self) -> &Arc<BlockStates> {

@@ -58,7 +58,7 @@ struct DifferenceRow {
 /// Runs `voxtick world relight`.
 pub(crate) fn run(arguments: &RelightArguments) -> Result<Outcome, Failure> {
     let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let regions = Regions::of(&save);
+    let regions = Regions::of(&save).map_err(Failure::usage)?;
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let mut rows = Vec::new();
     for (region, file) in save.regions() {

@@ -16,7 +16,7 @@ use crate::tables::{align_right, table};
 /// Runs `voxtick world repair`: sets every damaged entry aside into `<region>.damaged/` and clears it.
 pub(crate) fn repair(arguments: &RewriteArguments) -> Result<Outcome, Failure> {
     let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let (dimension, states) = (save.build_range(), BlockStates::load());
+    let (dimension, states) = (save.build_range().map_err(Failure::usage)?, BlockStates::load());
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let (mut lines, mut failed) = (Vec::new(), false);
     for (position, file) in save.regions() {

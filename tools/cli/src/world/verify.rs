@@ -43,7 +43,7 @@ struct Damage {
 /// Runs `voxtick world verify`.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<Outcome, Failure> {
     let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let (dimension, states) = (save.build_range(), BlockStates::load());
+    let (dimension, states) = (save.build_range().map_err(Failure::usage)?, BlockStates::load());
     let bar = progress::steps_unless(arguments.json, save.regions().len() as u64, "regions");
     let mut rows = Vec::new();
     for (position, file) in save.regions() {
