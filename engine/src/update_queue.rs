@@ -173,6 +173,11 @@ impl<T> UpdateQueue<T> {
         self.nearest_ready.first().and_then(|slot| self.remove(slot))
     }
 
+    /// Takes the entry of a position, ready or not: it is not to be redone after all.
+    pub fn take(&mut self, position: [i32; 3]) -> Option<Update<T>> {
+        self.slots.get(&position).copied().and_then(|slot| self.remove(slot))
+    }
+
     /// Puts an update back that was taken and could not be dealt with: it is ready again at once. If
     /// its position was marked meanwhile, the two become one entry that is ready, with the newer or
     /// the older update as the settings say.

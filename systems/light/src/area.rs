@@ -5,15 +5,17 @@
 //! exact: nothing is queued cell by cell, nothing is exchanged in rounds. Only sections that can gain cells take part
 //! in a step, and of those only the layers that can.
 //!
-//! Cost class: O(sections that light reaches x levels), and one look at every other section.
+//! Cost class: O(layers that light reaches x levels), and one look at every section.
 
-use voxtick_worlds::{BlockStates, CellMask, Direction, LightLevels};
+use std::sync::Arc;
+
+use voxtick_worlds::{BlockStates, CellMask, Direction, LightLevels, NIBBLE_BYTES};
 
 use crate::edges::{Edges, OPEN_EDGES};
 use crate::facts::MAX_LEVEL;
 use crate::masks::{
-    EAST_CELLS, EVERY_CELL, NO_CELL, Planes, WEST_CELLS, add_level, any, each, has, layer, set_layer,
-    store_at,
+    EAST_CELLS, EVERY_CELL, Layer, NO_CELL, WEST_CELLS, add_to_planes, any, bits, each, has, layer,
+    pack_in_place_at, set_layer,
 };
 use crate::opacity::Opacity;
 use crate::simd::{Width, for_every_width};
@@ -21,11 +23,9 @@ use crate::spread::{Around, EdgesAround, reach, reach_past_edges};
 
 /// No chunk, no section, no edges.
 pub(crate) const NONE: u32 = u32::MAX;
-/// States of a section beside "its masks are at this place".
+/// States of a section beside "its cells are at this place".
 const UNLIT: u32 = u32::MAX;
-const OPAQUE: u32 = u32::MAX - 1;
-const BRIGHT: u32 = u32::MAX - 2;
-const NO_MASKS_FROM: u32 = BRIGHT;
+const BRIGHT: u32 = u32::MAX - 1;
 
 /// The chunks of an area, as the kernel wants them.
 pub(crate) struct AreaInput<'a> {
@@ -33,68 +33,105 @@ pub(crate) struct AreaInput<'a> {
     pub(crate) columns: &'a [&'a [Opacity]],
     /// Per chunk the numbers of its neighbours north, south, west and east, or [`NONE`].
     pub(crate) links: &'a [[u32; 4]],
+    /// Per chunk whether its levels will be asked for; the light of the others is computed for what it lights.
+    pub(crate) kept: &'a [bool],
     pub(crate) states: &'a BlockStates,
 }
 
-/// Lights areas. Holds scratch only: what it computed last, until it is asked for.
+impl AreaInput<'_> {
+    /// Sections of a chunk.
+    fn height(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.len())
+    }
+
+    #[inline(always)]
+    fn opacity(&self, place: &Place) -> &Opacity {
+        &self.columns[place.chunk as usize][place.section as usize]
+    }
+}
+
+/// How the sections of an area lie to each other: the same for both channels. Scratch, filled by [`Area::prepare`].
 #[derive(Default)]
-pub(crate) struct AreaKernel {
-    slots: Vec<Slot>,
+pub(crate) struct Area {
+    places: Vec<Place>,
     /// Closed edges of the sections that have some.
     edges: Vec<Edges>,
-    lit: Vec<LitSection>,
-    todo: Vec<u32>,
-    next: Vec<u32>,
-    fresh: Vec<(u32, CellMask)>,
-    /// Per level the cells that have it whatever their neighbours have: section and cell.
-    seeds: [Vec<(u32, u16)>; 16],
 }
 
 /// One section of the area.
 #[derive(Clone, Copy)]
-struct Slot {
+struct Place {
+    chunk: u32,
+    section: u32,
     /// In the order of `Direction::ALL`.
     beside: [u32; 6],
-    /// Where its masks are in `lit`, or why it has none.
-    lit: u32,
     edges: u32,
-    /// Layers to look at in the next step.
-    layers: u16,
     /// Its edges, or those of a neighbour towards it, are not all open.
     edged: bool,
-    /// Nothing can become brighter any more but by its own seeds.
-    full: bool,
+}
+
+/// Computes one channel of an area. Holds scratch only: what it computed last, until it is asked for.
+#[derive(Default)]
+pub(crate) struct AreaKernel {
+    slots: Vec<Slot>,
+    lit: Vec<LitSection>,
+    todo: Vec<u32>,
+    next: Vec<u32>,
+    fresh: Vec<FreshLayer>,
+    /// Per level the cells that have it whatever their neighbours have: section and cell.
+    seeds: [Vec<(u32, u16)>; 16],
+    /// Nibbles to be used again.
+    spare: Vec<Arc<[u8; NIBBLE_BYTES]>>,
+}
+
+/// One section while its light is computed.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// Where its cells are in `lit`, or why it has none.
+    lit: u32,
+    /// Layers to look at in the next step.
+    layers: u16,
+    /// Layers in which a neighbour may light a cell yet.
+    rest: u16,
 }
 
 struct LitSection {
     /// The cells at least as bright as the level that was worked on last.
     mask: CellMask,
-    planes: Planes,
+    /// The levels, as planes of each layer; of sections that will be asked for.
+    planes: Option<Arc<[u8; NIBBLE_BYTES]>>,
 }
 
-impl AreaKernel {
-    /// Takes an area in: links its sections and finds the closed edges. Both channels can be lit after that.
+/// Cells of one layer that a step has found.
+#[derive(Clone, Copy)]
+struct FreshLayer {
+    slot: u32,
+    y: u32,
+    cells: Layer,
+}
+
+impl Area {
+    /// Takes an area in: links its sections and finds the closed edges.
     pub(crate) fn prepare(&mut self, input: &AreaInput<'_>) {
-        self.slots.clear();
+        self.places.clear();
         self.edges.clear();
-        let Some(first) = input.columns.first() else { return };
-        let sections = first.len();
+        let sections = input.height();
         let slot_of = |chunk: u32, section: usize| {
             if chunk == NONE { NONE } else { chunk * sections as u32 + section as u32 }
         };
-        let opacity = |slot: u32| -> Option<&Opacity> {
-            (slot != NONE).then(|| &input.columns[slot as usize / sections][slot as usize % sections])
-        };
         for (chunk, column) in (0..).zip(input.columns) {
             let links = input.links[chunk as usize];
+            let beside_column =
+                |link: u32| if link == NONE { None } else { Some(input.columns[link as usize]) };
+            let (south_column, east_column) = (beside_column(links[1]), beside_column(links[3]));
             for (section, own) in column.iter().enumerate() {
                 let down = if section > 0 { slot_of(chunk, section - 1) } else { NONE };
                 let up = if section + 1 < sections { slot_of(chunk, section + 1) } else { NONE };
                 let [north, south, west, east] = links.map(|link| slot_of(link, section));
                 let seams = [
-                    (Direction::Up, opacity(up)),
-                    (Direction::South, opacity(south)),
-                    (Direction::East, opacity(east)),
+                    (Direction::Up, column.get(section + 1)),
+                    (Direction::South, south_column.map(|beside| &beside[section])),
+                    (Direction::East, east_column.map(|beside| &beside[section])),
                 ];
                 let edges = match Edges::with_seams(own, seams, input.states) {
                     None => NONE,
@@ -103,91 +140,154 @@ impl AreaKernel {
                         self.edges.len() as u32 - 1
                     }
                 };
-                self.slots.push(Slot {
-                    beside: [down, up, north, south, west, east],
-                    lit: UNLIT,
-                    edges,
-                    layers: 0,
-                    edged: edges != NONE,
-                    full: false,
-                });
+                let beside = [down, up, north, south, west, east];
+                let (section, edged) = (section as u32, edges != NONE);
+                self.places.push(Place { chunk, section, beside, edges, edged });
             }
         }
         if self.edges.is_empty() {
             return;
         }
-        for at in 0..self.slots.len() {
-            let [down, _, north, _, west, _] = self.slots[at].beside;
-            let has_edges = |slot: u32| slot != NONE && self.slots[slot as usize].edges != NONE;
-            self.slots[at].edged |= has_edges(down) || has_edges(north) || has_edges(west);
+        for at in 0..self.places.len() {
+            let [down, _, north, _, west, _] = self.places[at].beside;
+            let has_edges = |slot: u32| slot != NONE && self.places[slot as usize].edges != NONE;
+            self.places[at].edged |= has_edges(down) || has_edges(north) || has_edges(west);
         }
     }
 
-    /// Computes block light of the prepared area.
-    pub(crate) fn light_blocks(&mut self, width: Width, input: &AreaInput<'_>) {
+    #[inline(always)]
+    fn edges_of(&self, slot: u32) -> &Edges {
+        match self.places.get(slot as usize).map_or(NONE, |place| place.edges) {
+            NONE => &OPEN_EDGES,
+            at => &self.edges[at as usize],
+        }
+    }
+
+    #[inline(always)]
+    fn edges_around(&self, slot: u32) -> EdgesAround<'_> {
+        let [down, _, north, _, west, _] = self.places[slot as usize].beside;
+        EdgesAround {
+            own: self.edges_of(slot),
+            down: self.edges_of(down),
+            north: self.edges_of(north),
+            west: self.edges_of(west),
+        }
+    }
+
+    /// Bytes of scratch, allocator overhead aside.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.places.capacity() * size_of::<Place>() + self.edges.capacity() * size_of::<Edges>()
+    }
+}
+
+impl AreaKernel {
+    /// Computes block light of a prepared area.
+    pub(crate) fn light_blocks(&mut self, width: Width, area: &Area, input: &AreaInput<'_>) {
         self.start(input);
         for (slot, section) in (0..).zip(input.columns.iter().flat_map(|column| column.iter())) {
             for &(cell, level) in section.mixed().map_or(&[][..], |mixed| &mixed.emitters) {
                 self.seeds[usize::from(level)].push((slot, cell));
             }
         }
-        run_at(width, self, input, MAX_LEVEL);
+        run_at(width, self, area, input, MAX_LEVEL);
     }
 
-    /// Computes sky light of the prepared area.
-    pub(crate) fn light_sky(&mut self, width: Width, input: &AreaInput<'_>) {
+    /// Computes sky light of a prepared area.
+    pub(crate) fn light_sky(&mut self, width: Width, area: &Area, input: &AreaInput<'_>) {
         self.start(input);
-        let Some(sections) = input.columns.first().map(|column| column.len()) else { return };
         for (chunk, column) in input.columns.iter().enumerate() {
-            self.fall_from_the_sky(chunk * sections, column);
+            self.fall_from_the_sky(area, chunk * column.len(), column, input.kept[chunk]);
         }
         for slot in 0..self.slots.len() as u32 {
             match self.slots[slot as usize].lit {
-                BRIGHT => self.mark_beside_bright(slot),
-                UNLIT | OPAQUE => {}
+                BRIGHT => self.mark_beside_bright(area, slot),
+                UNLIT => {}
                 at => {
                     let mask = self.lit[at as usize].mask;
-                    self.mark_around(slot, &mask);
+                    let (mut layers, mut rows) = (0_u16, [0; 4]);
+                    for y in 0..16 {
+                        let layer = layer(&mask, y);
+                        layers |= u16::from(any(layer)) << y;
+                        rows = each(|at| rows[at] | layer[at]);
+                    }
+                    self.mark_around(area, slot, layers, rows);
                 }
             }
         }
         std::mem::swap(&mut self.todo, &mut self.next);
-        run_at(width, self, input, MAX_LEVEL - 1);
+        run_at(width, self, area, input, MAX_LEVEL - 1);
     }
 
-    /// Writes what was computed for a section, in the form in which chunks keep it.
-    pub(crate) fn levels(&self, width: Width, slot: usize, levels: &mut LightLevels) {
-        match self.slots[slot].lit {
-            UNLIT | OPAQUE => *levels = LightLevels::Uniform(0),
-            BRIGHT => *levels = LightLevels::Uniform(MAX_LEVEL),
-            at => store_at(width, &self.lit[at as usize].planes, levels),
+    /// Hands over what was computed for a section of a chunk that is kept, in the form in which chunks keep it.
+    pub(crate) fn take_levels(&mut self, width: Width, slot: usize) -> LightLevels {
+        let planes = match self.slots[slot].lit {
+            UNLIT => return LightLevels::Uniform(0),
+            BRIGHT => return LightLevels::Uniform(MAX_LEVEL),
+            at => self.lit[at as usize].planes.take(),
+        };
+        let Some(mut planes) = planes else { return LightLevels::Absent };
+        let mut uniform = None;
+        pack_in_place_at(width, nibbles(&mut planes), &mut uniform);
+        match uniform {
+            Some(level) => {
+                self.spare.push(planes);
+                LightLevels::Uniform(level)
+            }
+            None => LightLevels::Nibbles(planes),
         }
+    }
+
+    /// Bytes of scratch, allocator overhead aside.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let seeds: usize = self.seeds.iter().map(|seeds| seeds.capacity() * size_of::<(u32, u16)>()).sum();
+        self.slots.capacity() * size_of::<Slot>()
+            + self.lit.capacity() * size_of::<LitSection>()
+            + (self.todo.capacity() + self.next.capacity()) * size_of::<u32>()
+            + self.fresh.capacity() * size_of::<FreshLayer>()
+            + self.spare.len() * NIBBLE_BYTES
+            + seeds
     }
 
     fn start(&mut self, input: &AreaInput<'_>) {
-        self.lit.clear();
+        self.spare.extend(self.lit.drain(..).filter_map(|lit| lit.planes));
         self.todo.clear();
         self.next.clear();
+        self.slots.clear();
         let opacities = input.columns.iter().flat_map(|column| column.iter());
-        for (slot, opacity) in self.slots.iter_mut().zip(opacities) {
-            slot.lit = if matches!(opacity, Opacity::Opaque) { OPAQUE } else { UNLIT };
-            slot.layers = 0;
-            slot.full = slot.lit == OPAQUE;
-        }
+        self.slots.extend(opacities.map(|opacity| Slot {
+            lit: UNLIT,
+            layers: 0,
+            rest: if matches!(opacity, Opacity::Opaque) { 0 } else { u16::MAX },
+        }));
+    }
+
+    /// Gives a section cells of its own, none of them lit yet; returns their place.
+    fn begin_section(&mut self, slot: u32, kept: bool) -> u32 {
+        let planes = kept.then(|| match self.spare.pop() {
+            Some(mut planes) => {
+                nibbles(&mut planes).fill(0);
+                planes
+            }
+            None => Arc::new([0; NIBBLE_BYTES]),
+        });
+        let at = self.lit.len() as u32;
+        self.lit.push(LitSection { mask: NO_CELL, planes });
+        self.slots[slot as usize].lit = at;
+        at
     }
 
     /// Finds the sky sources of one chunk, whose lowest section has the number `bottom`.
-    fn fall_from_the_sky(&mut self, bottom: usize, column: &[Opacity]) {
+    fn fall_from_the_sky(&mut self, area: &Area, bottom: usize, column: &[Opacity], kept: bool) {
         let mut falling = [u64::MAX; 4];
         for (section, opacity) in column.iter().enumerate().rev() {
-            let slot = &mut self.slots[bottom + section];
-            if matches!(opacity, Opacity::Clear) && slot.edges == NONE && falling == [u64::MAX; 4] {
-                slot.lit = BRIGHT;
-                slot.full = true;
+            let slot = (bottom + section) as u32;
+            let edges = area.edges_of(slot);
+            let open_above = std::ptr::eq(edges, &OPEN_EDGES);
+            if matches!(opacity, Opacity::Clear) && open_above && falling == [u64::MAX; 4] {
+                self.slots[slot as usize] = Slot { lit: BRIGHT, layers: 0, rest: 0 };
                 continue;
             }
             let clear = opacity.clear();
-            let edges = if slot.edges == NONE { &OPEN_EDGES } else { &self.edges[slot.edges as usize] };
             let mut sources = NO_CELL;
             for y in (0..16).rev() {
                 let (clear, closed) = (layer(clear, y), layer(&edges.up, y));
@@ -195,12 +295,16 @@ impl AreaKernel {
                 set_layer(&mut sources, y, falling);
             }
             if sources == EVERY_CELL {
-                slot.lit = BRIGHT;
-                slot.full = true;
+                self.slots[slot as usize] = Slot { lit: BRIGHT, layers: 0, rest: 0 };
             } else if sources != NO_CELL {
-                slot.lit = self.lit.len() as u32;
-                slot.full = is_full(opacity, &sources);
-                self.lit.push(LitSection { mask: sources, planes: [sources; 4] });
+                let at = self.begin_section(slot, kept);
+                let lit = &mut self.lit[at as usize];
+                lit.mask = sources;
+                if let Some(planes) = &mut lit.planes {
+                    for y in 0..16 {
+                        add_to_planes(nibbles(planes), y, MAX_LEVEL, layer(&sources, y));
+                    }
+                }
             }
             if !any(falling) {
                 break;
@@ -209,25 +313,19 @@ impl AreaKernel {
     }
 
     /// Marks what a section that is all sky sources can light.
-    fn mark_beside_bright(&mut self, slot: u32) {
-        for (side, beside) in self.slots[slot as usize].beside.into_iter().enumerate() {
+    fn mark_beside_bright(&mut self, area: &Area, slot: u32) {
+        for (side, beside) in area.places[slot as usize].beside.into_iter().enumerate() {
             let layers = [1 << 15, 1, u16::MAX, u16::MAX, u16::MAX, u16::MAX][side];
             self.mark(beside, layers);
         }
     }
 
-    /// Marks the layers that may gain cells now that a section has gained those of `fresh`.
+    /// Marks the layers that may gain cells now that a section has gained some in `layers`; `rows` are those of all
+    /// these layers together.
     #[inline(always)]
-    fn mark_around(&mut self, slot: u32, fresh: &CellMask) {
-        let mut layers = 0_u16;
-        let mut rows = [0; 4];
-        for y in 0..16 {
-            let layer = layer(fresh, y);
-            layers |= u16::from(any(layer)) << y;
-            rows = each(|at| rows[at] | layer[at]);
-        }
+    fn mark_around(&mut self, area: &Area, slot: u32, layers: u16, rows: Layer) {
         let all = rows[0] | rows[1] | rows[2] | rows[3];
-        let [down, up, north, south, west, east] = self.slots[slot as usize].beside;
+        let [down, up, north, south, west, east] = area.places[slot as usize].beside;
         self.mark(slot, layers | layers << 1 | layers >> 1);
         if layers & 1 != 0 {
             self.mark(down, 1 << 15);
@@ -252,10 +350,8 @@ impl AreaKernel {
     #[inline(always)]
     fn mark(&mut self, slot: u32, layers: u16) {
         let Some(marked) = self.slots.get_mut(slot as usize) else { return };
-        if marked.full {
-            return;
-        }
-        if marked.layers == 0 {
+        let layers = layers & marked.rest;
+        if marked.layers == 0 && layers != 0 {
             self.next.push(slot);
         }
         marked.layers |= layers;
@@ -264,166 +360,160 @@ impl AreaKernel {
     #[inline(always)]
     fn mask_of(&self, slot: u32) -> &CellMask {
         match self.slots.get(slot as usize).map_or(UNLIT, |slot| slot.lit) {
-            UNLIT | OPAQUE => &NO_CELL,
+            UNLIT => &NO_CELL,
             BRIGHT => &EVERY_CELL,
             at => &self.lit[at as usize].mask,
         }
     }
 
     #[inline(always)]
-    fn around(&self, slot: u32) -> Around<'_> {
-        let [down, up, north, south, west, east] = self.slots[slot as usize].beside;
-        let mask = |slot: u32| self.mask_of(slot);
-        let beside = [mask(down), mask(up), mask(north), mask(south), mask(west), mask(east)];
-        Around { own: mask(slot), beside }
-    }
-
-    #[inline(always)]
-    fn edges_of(&self, slot: u32) -> &Edges {
-        match self.slots.get(slot as usize).map_or(NONE, |slot| slot.edges) {
-            NONE => &OPEN_EDGES,
-            at => &self.edges[at as usize],
-        }
+    fn around(&self, area: &Area, slot: u32) -> Around<'_> {
+        let beside = area.places[slot as usize].beside.map(|beside| self.mask_of(beside));
+        Around { own: self.mask_of(slot), beside }
     }
 }
 
 for_every_width! {
-    fn run_at(kernel: &mut AreaKernel, input: &AreaInput<'_>, from: u8) = run
+    fn run_at(kernel: &mut AreaKernel, area: &Area, input: &AreaInput<'_>, from: u8) = run
 }
 
 /// Takes all marked sections from level `from` down to level 1.
 #[inline(always)]
-fn run(kernel: &mut AreaKernel, input: &AreaInput<'_>, from: u8) {
-    let Some(sections) = input.columns.first().map(|column| column.len()) else { return };
-    let opacity = |slot: u32| &input.columns[slot as usize / sections][slot as usize % sections];
+fn run(kernel: &mut AreaKernel, area: &Area, input: &AreaInput<'_>, from: u8) {
     let mut fresh = std::mem::take(&mut kernel.fresh);
     for level in (1..=from).rev() {
         fresh.clear();
         let todo = std::mem::take(&mut kernel.todo);
         for &slot in &todo {
             let layers = std::mem::take(&mut kernel.slots[slot as usize].layers);
-            if kernel.slots[slot as usize].full {
-                continue;
-            }
-            fresh.push((slot, NO_CELL));
-            let at = fresh.len() - 1;
-            if !step(kernel, slot, opacity(slot), layers, &mut fresh[at].1) {
-                fresh.pop();
-            }
-            if let Some(mixed) = opacity(slot).mixed()
-                && !mixed.slow.is_empty()
-            {
-                enter_slow_cells(kernel, slot, &mixed.slow, level);
+            let opacity = input.opacity(&area.places[slot as usize]);
+            let slow = opacity.mixed().map_or(&[][..], |mixed| &mixed.slow);
+            let full = step(kernel, area, slot, opacity, layers, &mut fresh);
+            if slow.is_empty() {
+                kernel.slots[slot as usize].rest &= !full;
+            } else {
+                enter_slow_cells(kernel, area, slot, slow, level);
             }
         }
         kernel.todo = todo;
         kernel.todo.clear();
-        for (slot, cells) in &fresh {
-            commit(kernel, *slot, opacity(*slot), level, cells);
+        for layers in fresh.chunk_by(|a, b| a.slot == b.slot) {
+            commit(kernel, area, input, level, layers);
         }
         let mut seeds = std::mem::take(&mut kernel.seeds[usize::from(level)]);
         for same_section in seeds.chunk_by(|a, b| a.0 == b.0) {
-            let slot = same_section[0].0;
-            let lit = kernel.mask_of(slot);
-            let mut cells = NO_CELL;
-            for &(_, cell) in same_section.iter().filter(|(_, cell)| !has(lit, usize::from(*cell))) {
-                cells[usize::from(cell) / 64] |= 1 << (cell % 64);
-            }
-            if cells != NO_CELL {
-                commit(kernel, slot, opacity(slot), level, &cells);
-            }
+            plant(kernel, area, input, level, same_section);
         }
         seeds.clear();
         kernel.seeds[usize::from(level)] = seeds;
         std::mem::swap(&mut kernel.todo, &mut kernel.next);
     }
-    for slot in std::mem::take(&mut kernel.todo) {
-        kernel.slots[slot as usize].layers = 0;
-    }
     kernel.fresh = fresh;
 }
 
-/// Finds the cells that join in a section; true where there are any.
+/// Finds the cells that join in a section. Returns the layers that no neighbour can add to any more.
 #[inline(always)]
-fn step(kernel: &AreaKernel, slot: u32, opacity: &Opacity, layers: u16, fresh: &mut CellMask) -> bool {
-    let this = &kernel.slots[slot as usize];
-    let around =
-        Around { own: kernel.mask_of(slot), beside: this.beside.map(|beside| kernel.mask_of(beside)) };
+fn step(
+    kernel: &AreaKernel,
+    area: &Area,
+    slot: u32,
+    opacity: &Opacity,
+    layers: u16,
+    fresh: &mut Vec<FreshLayer>,
+) -> u16 {
+    let around = kernel.around(area, slot);
     let open = opacity.open();
-    let mut grown = false;
-    let mut join = |y: usize, reached: [u64; 4]| {
+    // A layer is written in any case and counts only where it has cells: no branch to be guessed.
+    let mut found = [FreshLayer { slot, y: 0, cells: [0; 4] }; 16];
+    let (mut count, mut full) = (0, 0);
+    let mut join = |y: usize, reached: Layer| {
         let (own, open) = (layer(around.own, y), layer(open, y));
-        let new = each(|at| reached[at] & open[at] & !own[at]);
-        set_layer(fresh, y, new);
-        grown |= any(new);
+        let dark = each(|at| open[at] & !own[at]);
+        let cells = each(|at| reached[at] & dark[at]);
+        found[count & 15] = FreshLayer { slot, y: y as u32, cells };
+        count += usize::from(any(cells));
+        full |= u16::from(cells == dark) << y;
     };
-    if this.edged {
-        let edges = EdgesAround {
-            own: kernel.edges_of(slot),
-            down: kernel.edges_of(this.beside[0]),
-            north: kernel.edges_of(this.beside[2]),
-            west: kernel.edges_of(this.beside[4]),
-        };
-        for y in (0..16).filter(|y| layers >> y & 1 != 0) {
+    if area.places[slot as usize].edged {
+        let edges = area.edges_around(slot);
+        for y in bits(layers) {
             join(y, reach_past_edges(&around, &edges, y));
         }
     } else {
-        for y in (0..16).filter(|y| layers >> y & 1 != 0) {
+        for y in bits(layers) {
             join(y, reach(&around, y));
         }
     }
-    grown
+    fresh.extend_from_slice(&found[..count]);
+    full
 }
 
-/// Makes the cells of `fresh` part of the lit ones and marks what they may light next.
+/// Makes the cells of `fresh`, layers of one section, part of the lit ones and marks what they may light next.
 #[inline(always)]
-fn commit(kernel: &mut AreaKernel, slot: u32, opacity: &Opacity, level: u8, fresh: &CellMask) {
-    if kernel.slots[slot as usize].lit >= NO_MASKS_FROM {
-        kernel.slots[slot as usize].lit = kernel.lit.len() as u32;
-        kernel.lit.push(LitSection { mask: NO_CELL, planes: [NO_CELL; 4] });
+fn commit(kernel: &mut AreaKernel, area: &Area, input: &AreaInput<'_>, level: u8, fresh: &[FreshLayer]) {
+    let Some(&FreshLayer { slot, .. }) = fresh.first() else { return };
+    let at = match kernel.slots[slot as usize].lit {
+        UNLIT => kernel.begin_section(slot, input.kept[area.places[slot as usize].chunk as usize]),
+        at => at,
+    };
+    let LitSection { mask, planes } = &mut kernel.lit[at as usize];
+    let (mut layers, mut rows) = (0_u16, [0; 4]);
+    for &FreshLayer { y, cells, .. } in fresh {
+        let y = y as usize & 15;
+        let before = layer(mask, y);
+        set_layer(mask, y, each(|at| before[at] | cells[at]));
+        layers |= 1 << y;
+        rows = each(|at| rows[at] | cells[at]);
     }
-    let section = &mut kernel.lit[kernel.slots[slot as usize].lit as usize];
-    for (word, &cells) in section.mask.iter_mut().zip(fresh) {
-        *word |= cells;
+    if let Some(planes) = planes {
+        let planes = nibbles(planes);
+        for &FreshLayer { y, cells, .. } in fresh {
+            add_to_planes(planes, y as usize & 15, level, cells);
+        }
     }
-    add_level(&mut section.planes, level, fresh);
-    let full = is_full(opacity, &section.mask);
-    kernel.slots[slot as usize].full = full;
-    kernel.mark_around(slot, fresh);
+    kernel.mark_around(area, slot, layers, rows);
 }
 
-/// True where no further cell of the section can be lit by a neighbour.
+/// Lights the cells of one section that have a level whatever their neighbours have.
 #[inline(always)]
-fn is_full(opacity: &Opacity, lit: &CellMask) -> bool {
-    let mut rest = 0;
-    for (&open, &lit) in opacity.open().iter().zip(lit) {
-        rest |= open & !lit;
+fn plant(kernel: &mut AreaKernel, area: &Area, input: &AreaInput<'_>, level: u8, seeds: &[(u32, u16)]) {
+    let slot = seeds[0].0;
+    let mut cells = NO_CELL;
+    let mut layers = 0_u16;
+    let lit = kernel.mask_of(slot);
+    for cell in seeds.iter().map(|seed| usize::from(seed.1)).filter(|&cell| !has(lit, cell)) {
+        cells[cell / 64] |= 1 << (cell % 64);
+        layers |= 1 << (cell / 256);
     }
-    rest == 0 && opacity.mixed().is_none_or(|mixed| mixed.slow.is_empty())
+    let mut fresh = [FreshLayer { slot, y: 0, cells: [0; 4] }; 16];
+    let mut count = 0;
+    for y in bits(layers) {
+        fresh[count & 15] = FreshLayer { slot, y: y as u32, cells: layer(&cells, y) };
+        count += 1;
+    }
+    commit(kernel, area, input, level, &fresh[..count]);
 }
 
 /// Notes the cells that cost more than one level: what touches them now lights them as many levels later.
 #[cold]
-fn enter_slow_cells(kernel: &mut AreaKernel, slot: u32, slow: &[(u16, u8)], level: u8) {
-    let this = kernel.slots[slot as usize];
+fn enter_slow_cells(kernel: &mut AreaKernel, area: &Area, slot: u32, slow: &[(u16, u8)], level: u8) {
     for &(cell, cost) in slow {
         let at = usize::from(cell);
         let Some(entered) = (level + 1).checked_sub(cost).filter(|&entered| entered > 0) else { continue };
         if has(kernel.mask_of(slot), at) {
             continue;
         }
-        let around = kernel.around(slot);
-        let edges = EdgesAround {
-            own: kernel.edges_of(slot),
-            down: kernel.edges_of(this.beside[0]),
-            north: kernel.edges_of(this.beside[2]),
-            west: kernel.edges_of(this.beside[4]),
-        };
-        let reached = reach_past_edges(&around, &edges, at / 256);
+        let reached = reach_past_edges(&kernel.around(area, slot), &area.edges_around(slot), at / 256);
         if reached[at / 64 % 4] >> (at % 64) & 1 != 0 {
             kernel.seeds[usize::from(entered)].push((slot, cell));
         }
     }
+}
+
+/// Nibbles that nobody else has yet.
+#[inline(always)]
+fn nibbles(planes: &mut Arc<[u8; NIBBLE_BYTES]>) -> &mut [u8; NIBBLE_BYTES] {
+    Arc::make_mut(planes)
 }
 
 #[cfg(test)]
@@ -473,14 +563,14 @@ mod tests {
                 section.set(cell, facts, &states);
             }
             let column = [section];
-            let input = AreaInput { columns: &[&column], links: &[[NONE; 4]], states: &states };
+            let input =
+                AreaInput { columns: &[&column], links: &[[NONE; 4]], kept: &[true], states: &states };
             let expected = solve(&facts);
             for width in Width::ALL.into_iter().filter(|width| width.is_supported()) {
-                let mut kernel = AreaKernel::default();
-                let mut levels = LightLevels::Absent;
-                kernel.prepare(&input);
-                kernel.light_blocks(width, &input);
-                kernel.levels(width, 0, &mut levels);
+                let (mut area, mut kernel) = (Area::default(), AreaKernel::default());
+                area.prepare(&input);
+                kernel.light_blocks(width, &area, &input);
+                let levels = kernel.take_levels(width, 0);
                 let found: Vec<u8> = (0..4096).map(|cell| levels.level(cell).expect("computed")).collect();
                 assert!(found == expected, "seed {seed}, {width:?}");
             }

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 use voxtick_worlds::{ChunkLight, ChunkPos, LightLevels, World};
 
-use crate::area::{AreaInput, AreaKernel, NONE};
+use crate::area::{Area, AreaInput, AreaKernel, NONE};
+use crate::columns::derive;
 use crate::opacity::Opacity;
 use crate::simd::Width;
 
@@ -22,7 +23,16 @@ use crate::simd::Width;
 /// ```
 pub struct ChunkLighter {
     width: Width,
-    kernel: AreaKernel,
+    area: Area,
+    /// One for each channel where both are computed at once; the second stays empty where they are not.
+    kernels: [AreaKernel; 2],
+}
+
+/// Whether both channels are computed one after the other, with the same scratch, or at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channels {
+    InTurn,
+    AtOnce,
 }
 
 impl Default for ChunkLighter {
@@ -35,7 +45,7 @@ impl ChunkLighter {
     /// A lighter that uses the instructions of `width`; the result is the same for all.
     #[must_use]
     pub fn with_width(width: Width) -> ChunkLighter {
-        ChunkLighter { width, kernel: AreaKernel::default() }
+        ChunkLighter { width, area: Area::default(), kernels: Default::default() }
     }
 
     /// The light of the chunks at `positions`, ascending, as if no other chunks were loaded. Positions without a chunk
@@ -52,15 +62,13 @@ impl ChunkLighter {
             .iter()
             .filter_map(|&position| world.chunk(position))
             .map(|chunk| {
-                chunk
-                    .sections()
-                    .iter()
-                    .map(|section| Opacity::of(self.width, section, world.states()))
-                    .collect()
+                let mut sections = Vec::new();
+                derive(self.width, chunk, world.states(), &mut sections);
+                sections
             })
             .collect();
         let columns: Vec<&[Opacity]> = opacities.iter().map(Vec::as_slice).collect();
-        self.light_columns(world, &positions, &columns, |_| true)
+        self.light_columns(world, &positions, &columns, |_| true, Channels::InTurn)
     }
 
     /// As [`ChunkLighter::light`], from what the sections let through, for those chunks that are `wanted`.
@@ -70,6 +78,7 @@ impl ChunkLighter {
         positions: &[ChunkPos],
         columns: &[&[Opacity]],
         wanted: impl Fn(ChunkPos) -> bool,
+        channels: Channels,
     ) -> Vec<(ChunkPos, ChunkLight)> {
         let slots: FxHashMap<ChunkPos, u32> =
             positions.iter().zip(0..).map(|(&at, slot)| (at, slot)).collect();
@@ -80,34 +89,56 @@ impl ChunkLighter {
             .collect();
         let dimension = world.dimension();
         let sections = dimension.section_count();
-        let input = AreaInput { columns, links: &links, states: world.states() };
+        let kept: Vec<bool> = positions.iter().map(|&position| wanted(position)).collect();
+        let input = AreaInput { columns, links: &links, kept: &kept, states: world.states() };
         let mut lit: Vec<(ChunkPos, ChunkLight)> = positions
             .iter()
-            .filter(|&&position| wanted(position))
-            .map(|&position| {
+            .zip(&kept)
+            .filter(|&(_, &kept)| kept)
+            .map(|(&position, _)| {
                 let mut light = ChunkLight::absent(dimension.min_section(), sections);
                 light.incomplete = (-1..=1).any(|x| (-1..=1).any(|z| beside(position, x, z).is_none()));
                 (position, light)
             })
             .collect();
-        self.kernel.prepare(&input);
-        self.kernel.light_blocks(self.width, &input);
-        for (position, light) in &mut lit {
-            self.collect(slots[position] as usize, sections, &mut light.block);
-        }
-        if dimension.has_sky() {
-            self.kernel.light_sky(self.width, &input);
-            for (position, light) in &mut lit {
-                self.collect(slots[position] as usize, sections, &mut light.sky);
+        self.area.prepare(&input);
+        let (width, area) = (self.width, &self.area);
+        let chunks: Vec<usize> = (0..positions.len()).filter(|&chunk| kept[chunk]).collect();
+        let collect = |kernel: &mut AreaKernel, channel: &mut [&mut [LightLevels]]| {
+            for (&chunk, levels) in chunks.iter().zip(channel) {
+                for (section, levels) in levels[1..=sections].iter_mut().enumerate() {
+                    *levels = kernel.take_levels(width, chunk * sections + section);
+                }
+            }
+        };
+        let (mut block, mut sky): (Vec<&mut [LightLevels]>, Vec<&mut [LightLevels]>) =
+            lit.iter_mut().map(|(_, light)| (&mut light.block[..], &mut light.sky[..])).unzip();
+        let mut light_blocks = |kernel: &mut AreaKernel| {
+            kernel.light_blocks(width, area, &input);
+            collect(kernel, &mut block);
+        };
+        let mut light_sky = |kernel: &mut AreaKernel| {
+            if dimension.has_sky() {
+                kernel.light_sky(width, area, &input);
+                collect(kernel, &mut sky);
+            }
+        };
+        let [first, second] = &mut self.kernels;
+        match channels {
+            Channels::InTurn => {
+                light_blocks(first);
+                light_sky(first);
+            }
+            Channels::AtOnce => {
+                rayon::join(|| light_sky(first), || light_blocks(second));
             }
         }
         lit
     }
 
-    fn collect(&self, chunk: usize, sections: usize, levels: &mut [LightLevels]) {
-        for section in 0..sections {
-            self.kernel.levels(self.width, chunk * sections + section, &mut levels[section + 1]);
-        }
+    /// Bytes of scratch, allocator overhead aside.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.area.memory_bytes() + self.kernels.iter().map(AreaKernel::memory_bytes).sum::<usize>()
     }
 }
 

@@ -48,6 +48,12 @@ impl Columns {
         self.columns.len()
     }
 
+    /// How many sections a chunk has; 0 while there is none.
+    pub(crate) fn height(&self) -> usize {
+        // A place that was freed has no sections.
+        self.columns.iter().map(|column| column.sections.len()).find(|&height| height > 0).unwrap_or(0)
+    }
+
     /// Bytes on the heap, allocator overhead aside.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sections = self.columns.iter().flat_map(|column| &column.sections);
@@ -77,6 +83,26 @@ impl Columns {
         self.link(place, position, place);
     }
 
+    /// Takes these chunks, none of them twice, in place of all it has; what they let through is to be derived yet, with
+    /// the memory of those before them.
+    pub(crate) fn start_anew(&mut self, positions: &[ChunkPos]) {
+        self.places.clear();
+        self.free.clear();
+        let nothing = || Column { position: ChunkPos::new(0, 0), sections: Vec::new(), links: [NONE; 4] };
+        self.columns.resize_with(positions.len(), nothing);
+        for ((column, &position), place) in self.columns.iter_mut().zip(positions).zip(0..) {
+            (column.position, column.links) = (position, [NONE; 4]);
+            self.places.insert(position, place);
+        }
+        for (&position, place) in positions.iter().zip(0..) {
+            self.link(place, position, place);
+        }
+    }
+
+    pub(crate) fn all_mut(&mut self) -> &mut [Column] {
+        &mut self.columns
+    }
+
     /// Forgets the chunk at `position`.
     pub(crate) fn remove(&mut self, position: ChunkPos) {
         if let Some(place) = self.places.remove(&position) {
@@ -98,7 +124,10 @@ impl Columns {
     }
 }
 
-/// What the sections of a chunk let through.
-pub(crate) fn opacity_of(width: Width, chunk: &Chunk, states: &BlockStates) -> Vec<Opacity> {
-    chunk.sections().iter().map(|section| Opacity::of(width, section, states)).collect()
+/// Derives what the sections of a chunk let through, with the memory that `sections` have.
+pub(crate) fn derive(width: Width, chunk: &Chunk, states: &BlockStates, sections: &mut Vec<Opacity>) {
+    sections.resize_with(chunk.sections().len(), || Opacity::Clear);
+    for (opacity, section) in sections.iter_mut().zip(chunk.sections()) {
+        opacity.derive(width, section, states);
+    }
 }

@@ -15,6 +15,7 @@ use crate::columns::Columns;
 use crate::edges::{Edges, OPEN_EDGES};
 use crate::facts::MAX_LEVEL;
 use crate::masks::{EAST_CELLS, Layer, NO_CELL, WEST_CELLS, any, bits, each, layer, set_layer};
+use crate::sides::Sides;
 use crate::simd::{Width, for_every_width};
 use crate::spread::{Around, EdgesAround, reach, reach_past_edges};
 use crate::working::Working;
@@ -46,6 +47,8 @@ pub(crate) struct EditKernel {
     pub(crate) working: Vec<Working>,
     /// How many of `working` are in use; the others are kept for their memory.
     pub(crate) used: usize,
+    /// Closed edges of those sections that have some.
+    edges: Vec<Edges>,
     /// Per section of all columns its place in `working`, or [`NONE`].
     pub(crate) places: Vec<u32>,
     /// Per column the light of its chunk while it is taken out of the world, and which columns these are.
@@ -69,21 +72,30 @@ pub(crate) struct EditKernel {
 struct Step {
     working: u32,
     layers: u16,
+    sides: Sides,
     lit: CellMask,
     differ: CellMask,
 }
 
 impl Default for Step {
     fn default() -> Step {
-        Step { working: NONE, layers: 0, lit: NO_CELL, differ: NO_CELL }
+        Step { working: NONE, layers: 0, sides: Sides::NONE, lit: NO_CELL, differ: NO_CELL }
     }
 }
 
-/// What the kernel works on: the world whose light it changes, and what its chunks let through.
+/// What the kernel works on: the light it changes, and what the chunks let through.
 pub(crate) struct EditInput<'a> {
-    pub(crate) world: &'a mut World,
+    pub(crate) source: Source<'a>,
     pub(crate) columns: &'a Columns,
     pub(crate) channel: LightChannel,
+}
+
+/// Where the light of a chunk comes from that takes part.
+pub(crate) enum Source<'a> {
+    /// From the world, when it is first asked for.
+    World(&'a mut World),
+    /// All that may take part has been [lent](EditKernel::lend) before.
+    Lent(&'a BlockStates),
 }
 
 impl EditKernel {
@@ -97,12 +109,48 @@ impl EditKernel {
         input: &mut EditInput<'_>,
         changed: &[ChangedCell],
     ) -> Option<Difference> {
-        self.sections = input.world.dimension().section_count();
-        self.places.resize(input.columns.places() * self.sections, NONE);
-        self.lights.resize_with(input.columns.places(), || None);
+        self.make_room(input.columns);
         let mut outcome = Some(Difference::default());
         run_at(width, self, input, changed, &mut outcome);
         outcome
+    }
+
+    fn make_room(&mut self, columns: &Columns) {
+        self.sections = columns.height();
+        self.places.resize(columns.places() * self.sections, NONE);
+        self.lights.resize_with(columns.places(), || None);
+    }
+
+    /// Takes the light of the chunk at `place` out of the world, if it has not done so already.
+    pub(crate) fn lend(&mut self, world: &mut World, columns: &Columns, place: u32) {
+        self.make_room(columns);
+        self.borrow(Some(world), columns, place);
+    }
+
+    fn borrow(
+        &mut self,
+        world: Option<&mut World>,
+        columns: &Columns,
+        place: u32,
+    ) -> Option<&mut ChunkLight> {
+        let light = &mut self.lights[place as usize];
+        if light.is_none() {
+            *light = world?.chunk_mut(columns.at(place).position)?.light.take();
+            if light.is_some() {
+                self.borrowed.push(place);
+            }
+        }
+        light.as_deref_mut()
+    }
+
+    /// Gives all light back that was lent or taken.
+    pub(crate) fn give_back(&mut self, world: &mut World, columns: &Columns) {
+        for place in self.borrowed.drain(..) {
+            let light = self.lights[place as usize].take();
+            if let Some(chunk) = world.chunk_mut(columns.at(place).position) {
+                chunk.light = light;
+            }
+        }
     }
 
     /// The sections in which the last run changed a level: place of the column, and number.
@@ -113,8 +161,14 @@ impl EditKernel {
     /// Bytes of scratch, allocator overhead aside.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.working.capacity() * size_of::<Working>()
+            + self.edges.capacity() * size_of::<Edges>()
             + self.places.capacity() * size_of::<u32>()
+            + self.lights.capacity() * size_of::<Option<Box<ChunkLight>>>()
             + self.steps.capacity() * size_of::<Step>()
+            + (self.forced.capacity() + self.todo.capacity() + self.next.capacity()) * size_of::<u32>()
+            + self.by_column.capacity() * size_of::<(u32, u16, i32)>()
+            + self.unsettled.capacity() * size_of::<(u32, usize)>()
+            + (self.touched.capacity() + self.borrowed.capacity()) * size_of::<(u32, u32)>()
     }
 
     /// The section upwards, downwards or beside, by number; [`NONE`] at the edge of the chunks and of the build range.
@@ -144,9 +198,16 @@ impl EditKernel {
                 (side, (place != NONE).then(|| &columns.at(place).sections[section as usize]))
             };
             let seams = [opacity(Direction::Up), opacity(Direction::South), opacity(Direction::East)];
-            Edges::with_seams(&columns.at(place).sections[section as usize], seams, input.world.states())
+            Edges::with_seams(&columns.at(place).sections[section as usize], seams, states(input))
         };
         let levels = self.levels_mut(input, place, section).map_or(LightLevels::Absent, std::mem::take);
+        let edges = match edges {
+            None => NONE,
+            Some(edges) => {
+                self.edges.push(edges);
+                self.edges.len() as u32 - 1
+            }
+        };
         if self.used == self.working.len() {
             self.working.push(Working::default());
         }
@@ -164,15 +225,13 @@ impl EditKernel {
         place: u32,
         section: u32,
     ) -> Option<&mut LightLevels> {
-        let light = &mut self.lights[place as usize];
-        if light.is_none() {
-            *light = input.world.chunk_mut(input.columns.at(place).position)?.light.take();
-            if light.is_some() {
-                self.borrowed.push(place);
-            }
-        }
+        let world = match &mut input.source {
+            Source::World(world) => Some(&mut **world),
+            Source::Lent(_) => None,
+        };
+        let light = self.borrow(world, input.columns, place)?;
         // Light starts one section below the build range.
-        light.as_mut()?.channel_mut(input.channel).get_mut(section as usize + 1)
+        light.channel_mut(input.channel).get_mut(section as usize + 1)
     }
 
     /// The neighbour of a working section, which takes part from now on.
@@ -189,15 +248,17 @@ impl EditKernel {
         beside
     }
 
-    /// Marks layers of a working section for the next level.
+    /// Marks layers of a working section for the next level, in which cells at `sides` may differ.
     #[inline]
-    fn mark(&mut self, working: u32, layers: u16) {
+    fn mark(&mut self, working: u32, layers: u16, sides: Sides) {
         if working != NONE && layers != 0 {
             let marked = &mut self.working[working as usize];
             if marked.layers == 0 {
                 self.next.push(working);
+                marked.sides = Sides::NONE;
             }
             marked.layers |= layers;
+            marked.sides |= sides;
         }
     }
 
@@ -209,20 +270,20 @@ impl EditKernel {
             let layer = layer(differ, y);
             rows = each(|at| rows[at] | layer[at]);
         }
-        let all = rows[0] | rows[1] | rows[2] | rows[3];
-        self.mark(working, layers | layers << 1 | layers >> 1);
-        for (side, touched, beside_layers) in [
-            (Direction::Down, layers & 1 != 0, 1 << 15),
-            (Direction::Up, layers >> 15 != 0, 1),
-            (Direction::North, rows[0] & 0xFFFF != 0, layers),
-            (Direction::South, rows[3] >> 48 != 0, layers),
-            (Direction::West, all & WEST_CELLS != 0, layers),
-            (Direction::East, all & EAST_CELLS != 0, layers),
-        ] {
-            if touched {
-                let beside = self.neighbour(input, working, side);
-                self.mark(beside, beside_layers);
-            }
+        let near = Sides::near(rows);
+        self.mark(working, layers | layers << 1 | layers >> 1, near);
+        if layers & 1 != 0 {
+            let beside = self.neighbour(input, working, Direction::Down);
+            self.mark(beside, 1 << 15, near);
+        }
+        if layers >> 15 != 0 {
+            let beside = self.neighbour(input, working, Direction::Up);
+            self.mark(beside, 1, near);
+        }
+        let touched = Sides::touched_by(rows);
+        for side in Sides::ALL.into_iter().filter(|&side| touched.has(side)) {
+            let beside = self.neighbour(input, working, side);
+            self.mark(beside, layers, near.seen_from(side));
         }
     }
 
@@ -233,7 +294,7 @@ impl EditKernel {
         for &ChangedCell { place, section, cell, shaped, .. } in changed {
             let cell = usize::from(cell);
             let working = self.take_part(input, place, section);
-            self.force_layer(working, cell / 256);
+            self.force_cell(working, cell);
             let opacity = &input.columns.at(place).sections[section as usize];
             if input.channel == LightChannel::Block {
                 let emission = opacity.mixed().and_then(|mixed| crate::opacity::find(&mixed.emitters, cell));
@@ -254,19 +315,21 @@ impl EditKernel {
                 let level = self.working[beside as usize].level(other);
                 brightest = brightest.max(level);
                 if shaped {
-                    self.force_layer(beside, other / 256);
+                    self.force_cell(beside, other);
                 }
             }
         }
         brightest
     }
 
-    fn force_layer(&mut self, working: u32, y: usize) {
+    fn force_cell(&mut self, working: u32, cell: usize) {
         let this = &mut self.working[working as usize];
         if this.forced == 0 {
             self.forced.push(working);
+            this.forced_sides = Sides::NONE;
         }
-        this.forced |= 1 << y;
+        this.forced |= 1 << (cell / 256);
+        this.forced_sides |= Sides::of_cell(cell);
     }
 
     #[inline(always)]
@@ -280,7 +343,7 @@ impl EditKernel {
     #[inline(always)]
     fn edges(&self, working: Option<u32>) -> Option<&Edges> {
         match working {
-            Some(working) if working != NONE => self.working[working as usize].edges(),
+            Some(working) if working != NONE => self.edges.get(self.working[working as usize].edges as usize),
             _ => None,
         }
     }
@@ -305,16 +368,14 @@ impl EditKernel {
                 *stored = levels;
             }
         }
-        for place in self.borrowed.drain(..) {
-            let light = self.lights[place as usize].take();
-            if let Some(chunk) = input.world.chunk_mut(input.columns.at(place).position) {
-                chunk.light = light;
-            }
+        if let Source::World(world) = &mut input.source {
+            self.give_back(world, input.columns);
         }
         self.touched.sort_unstable();
         self.touched.dedup();
         outcome.sections = self.touched.len() as u64;
         self.used = 0;
+        self.edges.clear();
         self.forced.clear();
         self.todo.clear();
         self.next.clear();
@@ -367,7 +428,11 @@ impl EditKernel {
                 self.todo.push(forced);
             }
             let forced = &mut self.working[forced as usize];
+            if forced.layers == 0 {
+                forced.sides = Sides::NONE;
+            }
             forced.layers |= forced.forced;
+            forced.sides |= forced.forced_sides;
         }
         let sky_sources = input.channel == LightChannel::Sky && level == MAX_LEVEL;
         let todo = std::mem::take(&mut self.todo);
@@ -377,11 +442,13 @@ impl EditKernel {
         }
         for (step, &working) in steps.iter_mut().zip(&todo) {
             step.working = working;
-            step.layers = std::mem::take(&mut self.working[working as usize].layers);
+            let this = &mut self.working[working as usize];
+            step.layers = std::mem::take(&mut this.layers);
+            step.sides = this.sides;
             if sky_sources {
-                self.working[working as usize].read(step.layers, level);
+                this.read(step.layers, level);
             } else {
-                self.read_around(input, working, step.layers, level + 1);
+                self.read_around(input, working, step.layers, step.sides, level + 1);
             }
         }
         let mut supported = true;
@@ -411,22 +478,31 @@ impl EditKernel {
 
     /// Makes the lit cells at `level` of all that a step in `layers` looks at known.
     #[inline(always)]
-    fn read_around(&mut self, input: &mut EditInput<'_>, working: u32, layers: u16, level: u8) {
+    fn read_around(&mut self, input: &mut EditInput<'_>, working: u32, layers: u16, sides: Sides, level: u8) {
         self.working[working as usize].read(layers | layers << 1 | layers >> 1, level);
-        for (side, layers) in [
-            (Direction::Down, (layers & 1) << 15),
-            (Direction::Up, layers >> 15),
-            (Direction::North, layers),
-            (Direction::South, layers),
-            (Direction::West, layers),
-            (Direction::East, layers),
-        ] {
-            if layers != 0 {
-                let beside = self.neighbour(input, working, side);
-                if beside != NONE {
-                    self.working[beside as usize].read(layers, level);
-                }
-            }
+        if layers & 1 != 0 {
+            self.read_beside(input, working, Direction::Down, 1 << 15, level);
+        }
+        if layers >> 15 != 0 {
+            self.read_beside(input, working, Direction::Up, 1, level);
+        }
+        for side in Sides::ALL.into_iter().filter(|&side| sides.has(side)) {
+            self.read_beside(input, working, side, layers, level);
+        }
+    }
+
+    #[inline(always)]
+    fn read_beside(
+        &mut self,
+        input: &mut EditInput<'_>,
+        working: u32,
+        side: Direction,
+        layers: u16,
+        level: u8,
+    ) {
+        let beside = self.neighbour(input, working, side);
+        if beside != NONE {
+            self.working[beside as usize].read(layers, level);
         }
     }
 
@@ -434,11 +510,30 @@ impl EditKernel {
     #[inline(always)]
     fn step(&self, step: &mut Step, open: &CellMask, emitters: &[(u16, u8)], level: u8) {
         let this = &self.working[step.working as usize];
-        let [down, up, north, south, west, east] = this.beside;
+        let [down, up, mut north, mut south, mut west, mut east] = this.beside;
+        // What was not read is not looked at, and the cells there do not differ.
+        let mut valid = [u64::MAX; 4];
+        if !step.sides.has(Direction::North) {
+            north = None;
+            valid[0] &= !0xFFFF;
+        }
+        if !step.sides.has(Direction::South) {
+            south = None;
+            valid[3] &= !(0xFFFF << 48);
+        }
+        if !step.sides.has(Direction::West) {
+            west = None;
+            valid = each(|at| valid[at] & !WEST_CELLS);
+        }
+        if !step.sides.has(Direction::East) {
+            east = None;
+            valid = each(|at| valid[at] & !EAST_CELLS);
+        }
         let lit = |beside: Option<u32>| self.lit(beside, level + 1);
         let beside = [lit(down), lit(up), lit(north), lit(south), lit(west), lit(east)];
         let around = Around { own: this.lit(level + 1), beside };
-        let edges = [this.edges(), self.edges(down), self.edges(north), self.edges(west)];
+        let own_edges = self.edges.get(this.edges as usize);
+        let edges = [own_edges, self.edges(down), self.edges(north), self.edges(west)];
         let edged = edges.iter().any(Option::is_some);
         let edges = EdgesAround {
             own: edges[0].unwrap_or(&OPEN_EDGES),
@@ -459,7 +554,9 @@ impl EditKernel {
         }
         for y in bits(step.layers) {
             let (lit, before) = (layer(&step.lit, y), this.stored_layer(y, level));
-            set_layer(&mut step.differ, y, each(|at| lit[at] ^ before[at]));
+            let differ = each(|at| (lit[at] ^ before[at]) & valid[at]);
+            set_layer(&mut step.lit, y, each(|at| before[at] ^ differ[at]));
+            set_layer(&mut step.differ, y, differ);
         }
     }
 
@@ -489,11 +586,14 @@ impl EditKernel {
         }
         this.sources_differ |= 1 << y;
         this.sources[cell / 64] ^= 1 << (cell % 64);
-        self.mark(working, 1 << y);
+        self.mark(working, 1 << y, Sides::NONE);
     }
 }
 
 /// The states' table, for what asks for edges.
 pub(crate) fn states<'a>(input: &'a EditInput<'_>) -> &'a BlockStates {
-    input.world.states()
+    match &input.source {
+        Source::World(world) => world.states(),
+        Source::Lent(states) => states,
+    }
 }

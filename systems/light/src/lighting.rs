@@ -7,9 +7,10 @@ use voxtick_worlds::{BlockChange, ChangeCursor, ChunkEvent, ChunkPos, LightChann
 
 use crate::columns::Columns;
 use crate::compare::changed_cells;
-use crate::edit::{ChangedCell, EditInput, EditKernel};
+use crate::edit::ChangedCell;
+use crate::independent::EditKernels;
 use crate::opacity::facts_of;
-use crate::parallel::{derive_in_parallel, light_in_parallel};
+use crate::parallel::{TileLighter, derive_in_parallel};
 use crate::simd::Width;
 
 /// Follows the changes of one [`World`] and keeps the light of its chunks as the rules want it.
@@ -43,25 +44,19 @@ pub struct Lighting {
     width: Width,
     cursor: ChangeCursor,
     columns: Columns,
-    kernel: EditKernel,
+    kernels: EditKernels,
+    tiles: TileLighter,
     /// Per section, by place of its column: the update that changed its light last.
     versions: FxHashMap<ChunkPos, Vec<u64>>,
     updates: u64,
-    budget: Option<LightBudget>,
-    /// Chunks that came and have not been taken in yet.
-    waiting: BTreeSet<ChunkPos>,
-    /// Scratch.
+    /// What has been noticed and not been worked on: how much, the blocks, and the chunks that went or were replaced.
+    noticed: u64,
     blocks: Vec<BlockChange>,
+    left: BTreeSet<ChunkPos>,
+    /// Chunks that came and went, as the last look at the world found them.
+    events: Vec<ChunkEvent>,
+    /// Scratch.
     changed: Vec<ChangedCell>,
-}
-
-/// How much one [`Lighting::update`] may light from nothing; see [`Lighting::set_budget`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LightBudget {
-    /// How many chunks that came may be taken in by one update.
-    pub chunks: usize,
-    /// Chunks near this one come first; of equally near ones that with the lower position.
-    pub focus: ChunkPos,
 }
 
 /// What one [`Lighting::update`] did.
@@ -95,63 +90,97 @@ impl Lighting {
             width,
             cursor: ChangeCursor::default(),
             columns: Columns::default(),
-            kernel: EditKernel::default(),
+            kernels: EditKernels::default(),
+            tiles: TileLighter::new(width),
             versions: FxHashMap::default(),
             updates: 0,
-            budget: None,
-            waiting: BTreeSet::new(),
+            noticed: 0,
             blocks: Vec::new(),
+            left: BTreeSet::new(),
+            events: Vec::new(),
             changed: Vec::new(),
         }
-    }
-
-    /// Limits how many chunks that came one update takes in; the others wait, and until their turn the light is what it
-    /// is without them: nothing half-done is ever seen. Changed blocks and chunks that went are always taken in at once.
-    /// Without a budget, which is the default, nothing waits.
-    ///
-    /// The budget counts chunks, not time, so a replay waits for the same ones.
-    pub const fn set_budget(&mut self, budget: Option<LightBudget>) {
-        self.budget = budget;
-    }
-
-    /// How many chunks wait for a later update.
-    #[must_use]
-    pub fn waiting_chunks(&self) -> usize {
-        self.waiting.len()
     }
 
     /// Takes all changes of `world` since the last time and brings its light up to date, where it pays in parallel on
     /// the current rayon pool.
     pub fn update(&mut self, world: &mut World) -> LightOutcome {
+        let came = self.notice(world).iter().filter_map(|event| match *event {
+            ChunkEvent::Loaded(position) => Some(position),
+            ChunkEvent::Unloaded(_) => None,
+        });
+        let came: Vec<ChunkPos> = came.collect();
+        self.take_in(world, &came)
+    }
+
+    /// Looks at what changed in `world` since the last time, without any work on light, and returns the chunks that came
+    /// and went, oldest first: for those who want to choose which of them are lit now. All else waits for the next
+    /// [`Lighting::take_in`].
+    ///
+    /// After changes that were dropped unread, all loaded chunks count as having come.
+    pub fn notice(&mut self, world: &World) -> &[ChunkEvent] {
         let changes = world.changes(&mut self.cursor);
-        let mut outcome = LightOutcome {
-            changes: (changes.blocks.len() + changes.chunks.len()) as u64,
-            ..LightOutcome::default()
-        };
-        let nothing = changes.blocks.is_empty() && changes.chunks.is_empty() && changes.missed == 0;
-        if nothing && self.waiting.is_empty() {
+        self.noticed += (changes.blocks.len() + changes.chunks.len()) as u64;
+        self.blocks.extend_from_slice(changes.blocks);
+        self.events.clear();
+        if changes.missed > 0 {
+            let gone = self.versions.keys().copied().filter(|&at| world.chunk(at).is_none());
+            self.events.extend(gone.map(ChunkEvent::Unloaded));
+            self.events.extend(world.chunk_positions().map(ChunkEvent::Loaded));
+            self.events.sort_unstable_by_key(|event| match *event {
+                ChunkEvent::Loaded(position) | ChunkEvent::Unloaded(position) => position,
+            });
+        } else {
+            self.events.extend_from_slice(changes.chunks);
+        }
+        self.left.extend(self.events.iter().map(|event| match *event {
+            ChunkEvent::Loaded(position) | ChunkEvent::Unloaded(position) => position,
+        }));
+        &self.events
+    }
+
+    /// Brings the light of `world` up to date with what has been [noticed](Lighting::notice): with all changed blocks,
+    /// with all chunks that went, and of those that came with the ones of `came` alone. Positions without a chunk are
+    /// passed over.
+    ///
+    /// Until a chunk is taken in, the light of the others is what it is without it, and its own stays as it came: nothing
+    /// half-done is ever seen. A chunk that took the place of another counts as gone until then.
+    ///
+    /// ```
+    /// use voxtick_light::Lighting;
+    /// use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, World};
+    /// let mut world = World::new(Dimension::overworld(), BlockStates::load());
+    /// let (near, far) = (ChunkPos::new(0, 0), ChunkPos::new(9, 9));
+    /// for at in [near, far] {
+    ///     world.insert_chunk(Chunk::empty(at, world.dimension()));
+    /// }
+    /// let mut lighting = Lighting::new();
+    /// assert_eq!(lighting.notice(&world).len(), 2);
+    /// lighting.take_in(&mut world, &[near]);
+    /// assert!(world.chunk(near).unwrap().light.is_some() && world.chunk(far).unwrap().light.is_none());
+    /// lighting.take_in(&mut world, &[far]);
+    /// assert!(world.chunk(far).unwrap().light.is_some());
+    /// ```
+    pub fn take_in(&mut self, world: &mut World, came: &[ChunkPos]) -> LightOutcome {
+        let mut outcome =
+            LightOutcome { changes: std::mem::take(&mut self.noticed), ..LightOutcome::default() };
+        if self.blocks.is_empty() && self.left.is_empty() && came.is_empty() {
             return outcome;
         }
         self.updates += 1;
-        self.blocks.clear();
-        self.blocks.extend_from_slice(changes.blocks);
-        let mut renewed: BTreeSet<ChunkPos> = changes
-            .chunks
-            .iter()
-            .map(|event| match *event {
-                ChunkEvent::Loaded(position) | ChunkEvent::Unloaded(position) => position,
-            })
-            .collect();
-        if changes.missed > 0 {
-            renewed.extend(world.chunk_positions());
-            renewed.extend(self.versions.keys().copied());
-            self.columns = Columns::default();
-        }
-        self.choose(world, &mut renewed);
+        let mut came: Vec<ChunkPos> =
+            came.iter().copied().filter(|&position| world.chunk(position).is_some()).collect();
+        came.sort_unstable();
+        came.dedup();
+        let mut renewed = std::mem::take(&mut self.left);
+        // The light knows nothing of a chunk that came and waits; to the others it is not there.
+        renewed.retain(|&position| self.columns.place(position).is_some());
+        renewed.extend(&came);
         let relit = self.take_block_changes(world, &renewed);
+        self.blocks.clear();
         self.edit(world, &mut outcome);
         if !relit.is_empty() {
-            self.renew(world, &renewed);
+            self.renew(world, &renewed, came);
             self.relight(world, &relit, &mut outcome);
         }
         outcome
@@ -169,35 +198,7 @@ impl Lighting {
     /// and scratch.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.columns.memory_bytes() + self.kernel.memory_bytes()
-    }
-
-    /// Leaves of the `renewed` chunks those that are taken in now, and takes up those whose turn has come.
-    fn choose(&mut self, world: &World, renewed: &mut BTreeSet<ChunkPos>) {
-        let Some(LightBudget { chunks, focus }) = self.budget else {
-            renewed.append(&mut self.waiting);
-            return;
-        };
-        renewed.append(&mut self.waiting);
-        let mut came: Vec<ChunkPos> =
-            renewed.iter().copied().filter(|&at| world.chunk(at).is_some()).collect();
-        if came.len() <= chunks {
-            return;
-        }
-        came.sort_by_key(|&at| {
-            let (x, z) = (i64::from(at.x) - i64::from(focus.x), i64::from(at.z) - i64::from(focus.z));
-            (x * x + z * z, at)
-        });
-        for late in came.split_off(chunks) {
-            renewed.remove(&late);
-            self.waiting.insert(late);
-        }
-        // A chunk that took the place of another and has to wait: the light goes on without either.
-        for &late in &self.waiting {
-            if self.columns.place(late).is_some() {
-                renewed.insert(late);
-            }
-        }
+        self.columns.memory_bytes() + self.kernels.memory_bytes() + self.tiles.memory_bytes()
     }
 
     /// Brings what the sections let through up to date with the changed blocks and notes the changed cells that are to
@@ -271,8 +272,7 @@ impl Lighting {
                     return;
                 }
             }
-            let mut input = EditInput { world, columns: &self.columns, channel };
-            match self.kernel.update(self.width, &mut input, &self.changed) {
+            match self.kernels.update(self.width, world, &self.columns, channel, &self.changed) {
                 Some(difference) => {
                     outcome.cells_changed += difference.cells;
                     outcome.sections_touched += difference.sections;
@@ -283,7 +283,7 @@ impl Lighting {
                     return;
                 }
             }
-            for &(place, section) in self.kernel.touched() {
+            for &(place, section) in self.kernels.touched() {
                 let position = self.columns.at(place).position;
                 if let Some(versions) = self.versions.get_mut(&position) {
                     versions[section as usize] = self.updates;
@@ -296,15 +296,13 @@ impl Lighting {
         }
     }
 
-    /// Takes chunks that came or went into account.
-    fn renew(&mut self, world: &World, renewed: &BTreeSet<ChunkPos>) {
-        let present: Vec<ChunkPos> =
-            renewed.iter().copied().filter(|&at| world.chunk(at).is_some()).collect();
-        for position in renewed.iter().filter(|&&at| world.chunk(at).is_none()) {
+    /// Takes chunks into account: those that `came`, and `renewed` ones that did not, which are not there any more.
+    fn renew(&mut self, world: &World, renewed: &BTreeSet<ChunkPos>, came: Vec<ChunkPos>) {
+        for position in renewed.iter().filter(|position| came.binary_search(position).is_err()) {
             self.columns.remove(*position);
             self.versions.remove(position);
         }
-        for (position, sections) in derive_in_parallel(self.width, world, present) {
+        for (position, sections) in derive_in_parallel(self.width, world, came) {
             self.versions.insert(position, vec![self.updates; sections.len()]);
             self.columns.insert(position, sections);
         }
@@ -312,7 +310,7 @@ impl Lighting {
 
     /// Lights chunks from nothing.
     fn relight(&mut self, world: &mut World, relit: &BTreeSet<ChunkPos>, outcome: &mut LightOutcome) {
-        for (position, light) in light_in_parallel(self.width, world, &self.columns, relit) {
+        for (position, light) in self.tiles.light(world, &self.columns, relit) {
             let Some(chunk) = world.chunk_mut(position) else { continue };
             let mut differs = chunk.light.is_none();
             for channel in [LightChannel::Block, LightChannel::Sky] {

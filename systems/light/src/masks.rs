@@ -3,7 +3,7 @@
 //! A level of 4 bits is kept as four **planes**, one mask for each bit of the level. Kernels never look at a single
 //! nibble: they add to planes by words of 64 cells and pack them once at the end.
 
-use voxtick_worlds::{CellMask, LightLevels, NIBBLE_BYTES};
+use voxtick_worlds::{CellMask, NIBBLE_BYTES};
 
 use crate::simd::for_every_width;
 
@@ -93,20 +93,6 @@ pub(crate) fn add_level(planes: &mut Planes, level: u8, fresh: &CellMask) {
     }
 }
 
-/// The one level that all cells have, if there is one.
-#[inline(always)]
-pub(crate) fn uniform_level(planes: &Planes) -> Option<u8> {
-    let mut level = 0;
-    for (bit, plane) in planes.iter().enumerate() {
-        let first = plane[0];
-        if first.wrapping_add(1) > 1 || plane.iter().any(|&word| word != first) {
-            return None;
-        }
-        level |= ((first & 1) as u8) << bit;
-    }
-    Some(level)
-}
-
 /// Packs planes into nibbles.
 #[inline(always)]
 pub(crate) fn pack(planes: &Planes, nibbles: &mut [u8; NIBBLE_BYTES]) {
@@ -181,21 +167,43 @@ pub(crate) fn layers(planes: &Planes, y: usize) -> [Layer; 4] {
     [layer(&planes[0], y), layer(&planes[1], y), layer(&planes[2], y), layer(&planes[3], y)]
 }
 
+/// Adds the cells of one layer at `level` to levels that are kept in the place of their nibbles, as the planes of each
+/// layer, one after the other. The cells must not have had a level before.
+#[inline(always)]
+pub(crate) fn add_to_planes(levels: &mut [u8; NIBBLE_BYTES], y: usize, level: u8, cells: Layer) {
+    let (words, _) = levels[y * 128..y * 128 + 128].as_chunks_mut::<8>();
+    for (bit, plane) in words.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        if level >> bit & 1 != 0 {
+            let before = each(|at| u64::from_le_bytes(plane[at]));
+            *plane = std::array::from_fn(|at| (before[at] | cells[at]).to_le_bytes());
+        }
+    }
+}
+
 for_every_width! {
-    /// Writes the form in which chunks keep these levels.
-    pub(crate) fn store_at(planes: &Planes, levels: &mut LightLevels) = store
+    /// Turns levels that [`add_to_planes`] has made into nibbles, if they are not all the same; else tells the one.
+    pub(crate) fn pack_in_place_at(levels: &mut [u8; NIBBLE_BYTES], uniform: &mut Option<u8>) = pack_in_place
 }
 
 #[inline(always)]
-fn store(planes: &Planes, levels: &mut LightLevels) {
-    *levels = match uniform_level(planes) {
-        Some(level) => LightLevels::Uniform(level),
-        None => {
-            let mut nibbles = [0; NIBBLE_BYTES];
-            pack(planes, &mut nibbles);
-            LightLevels::Nibbles(std::sync::Arc::new(nibbles))
-        }
+fn pack_in_place(levels: &mut [u8; NIBBLE_BYTES], uniform: &mut Option<u8>) {
+    let planes_of = |levels: &[u8; NIBBLE_BYTES], y: usize| -> [Layer; 4] {
+        let (words, _) = levels[y * 128..y * 128 + 128].as_chunks::<8>();
+        std::array::from_fn(|plane| each(|at| u64::from_le_bytes(words[plane * 4 + at])))
     };
+    let first = planes_of(levels, 0);
+    let is_one = |planes: &[Layer; 4]| planes.iter().all(|plane| plane.iter().all(|&word| word == plane[0]));
+    if is_one(&first)
+        && first.iter().all(|plane| plane[0].wrapping_add(1) <= 1)
+        && (1..16).all(|y| planes_of(levels, y) == first)
+    {
+        *uniform = Some((0..4).map(|bit| ((first[bit][0] & 1) as u8) << bit).sum());
+        return;
+    }
+    for y in 0..16 {
+        let planes = planes_of(levels, y);
+        pack_layer(&planes, y, levels);
+    }
 }
 
 /// Exchanges two groups of bits that lie `shift` apart; `low` marks the lower group.
@@ -227,6 +235,7 @@ const fn unpack_row(row: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Width;
 
     #[test]
     fn packing_puts_each_bit_of_each_plane_into_its_nibble() {
@@ -256,7 +265,35 @@ mod tests {
         let mut back = [NO_CELL; 4];
         (0..16).for_each(|y| unpack_layer(&nibbles, y, &mut back));
         assert!(back == planes);
-        assert_eq!(uniform_level(&planes), None);
-        assert_eq!(uniform_level(&[EVERY_CELL, NO_CELL, EVERY_CELL, NO_CELL]), Some(5));
+    }
+
+    #[test]
+    fn levels_kept_in_the_place_of_their_nibbles_become_them() {
+        for width in Width::ALL.into_iter().filter(|width| width.is_supported()) {
+            let (mut levels, mut uniform) = ([0; NIBBLE_BYTES], None);
+            for level in 1..16 {
+                for y in 0..16 {
+                    let bit =
+                        |cell: usize| u64::from((cell * 7 + y) % 16 == usize::from(level)) << (cell % 64);
+                    let word = |at: usize| (at * 64..at * 64 + 64).map(bit).sum();
+                    add_to_planes(&mut levels, y, level, each(word));
+                }
+            }
+            pack_in_place_at(width, &mut levels, &mut uniform);
+            assert_eq!(uniform, None);
+            for cell in 0..4096 {
+                let level = levels[cell / 2] >> (cell % 2 * 4) & 15;
+                assert_eq!(usize::from(level), (cell % 256 * 7 + cell / 256) % 16, "{cell}, {width:?}");
+            }
+            let mut five = [0; NIBBLE_BYTES];
+            (0..16).for_each(|y| add_to_planes(&mut five, y, 5, [u64::MAX; 4]));
+            pack_in_place_at(width, &mut five, &mut uniform);
+            assert_eq!(uniform, Some(5));
+            let mut nearly = five;
+            add_to_planes(&mut nearly, 15, 2, [0, 0, 0, 1 << 63]);
+            let mut no_longer = None;
+            pack_in_place_at(width, &mut nearly, &mut no_longer);
+            assert_eq!((no_longer, nearly[2046], nearly[2047]), (None, 0x55, 0x75));
+        }
     }
 }

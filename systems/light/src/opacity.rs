@@ -41,17 +41,26 @@ pub(crate) struct MixedOpacity {
 }
 
 impl Opacity {
-    /// Derives what `section` lets through.
-    pub(crate) fn of(width: Width, section: &Section, states: &BlockStates) -> Opacity {
-        let facts: Vec<LightFacts> =
-            section.palette().iter().map(|&state| LightFacts::of(states, state)).collect();
-        if let Some(&first) = facts.first()
-            && facts.iter().all(|&other| other == first)
-            && let Some(uniform) = Opacity::uniform(first)
-        {
-            return uniform;
+    /// Derives what `section` lets through, with the memory that this has.
+    pub(crate) fn derive(&mut self, width: Width, section: &Section, states: &BlockStates) {
+        let palette = section.palette();
+        if let Some((&first, rest)) = palette.split_first() {
+            let first = LightFacts::of(states, first);
+            if let Some(uniform) = Opacity::uniform(first)
+                && rest.iter().all(|&other| LightFacts::of(states, other) == first)
+            {
+                *self = uniform;
+                return;
+            }
         }
-        Opacity::Mixed(Box::new(MixedOpacity::of(width, section, &facts, states)))
+        match self {
+            Opacity::Mixed(mixed) => mixed.derive(width, section, states),
+            _ => {
+                let mut mixed = Box::new(MixedOpacity::NOTHING);
+                mixed.derive(width, section, states);
+                *self = Opacity::Mixed(mixed);
+            }
+        }
     }
 
     /// A section of cells with the same facts, where it needs no masks.
@@ -124,14 +133,7 @@ impl Opacity {
         if before == facts {
             return;
         }
-        let mut mixed = MixedOpacity {
-            open: *self.open(),
-            clear: *self.clear(),
-            slow: Vec::new(),
-            emitters: Vec::new(),
-            shaped: Vec::new(),
-            edges: None,
-        };
+        let mut mixed = MixedOpacity { open: *self.open(), clear: *self.clear(), ..MixedOpacity::NOTHING };
         mixed.set(cell, facts, states);
         *self = Opacity::Mixed(Box::new(mixed));
     }
@@ -153,33 +155,45 @@ const CLEAR: u64 = 1 << 16;
 const RARE: u64 = 1 << 32;
 
 impl MixedOpacity {
-    fn of(width: Width, section: &Section, facts: &[LightFacts], states: &BlockStates) -> MixedOpacity {
-        let flags: Vec<u64> = facts
-            .iter()
-            .map(|facts| {
-                let open = if facts.step() == 1 { OPEN } else { 0 };
-                let clear = if facts.passes_sky() { CLEAR } else { 0 };
-                let slow = facts.step() > 1 && !facts.is_opaque();
-                let rare = if slow || facts.emission > 0 || facts.is_shaped() { RARE } else { 0 };
-                open | clear | rare
-            })
-            .collect();
-        let mut mixed = MixedOpacity {
-            open: NO_CELL,
-            clear: NO_CELL,
-            slow: Vec::new(),
-            emitters: Vec::new(),
-            shaped: Vec::new(),
-            edges: None,
+    const NOTHING: MixedOpacity = MixedOpacity {
+        open: NO_CELL,
+        clear: NO_CELL,
+        slow: Vec::new(),
+        emitters: Vec::new(),
+        shaped: Vec::new(),
+        edges: None,
+    };
+
+    fn derive(&mut self, width: Width, section: &Section, states: &BlockStates) {
+        let flags = |state: StateId| {
+            let facts = LightFacts::of(states, state);
+            let open = if facts.step() == 1 { OPEN } else { 0 };
+            let clear = if facts.passes_sky() { CLEAR } else { 0 };
+            let slow = facts.step() > 1 && !facts.is_opaque();
+            let rare = if slow || facts.emission > 0 || facts.is_shaped() { RARE } else { 0 };
+            open | clear | rare
         };
-        let rare;
-        [mixed.open, mixed.clear, rare] = crate::rows::flag_masks(width, section, &flags);
+        let palette = section.palette();
+        let rare = if let Some(flags_of_few) = few(palette, flags) {
+            self.masks(width, section, &flags_of_few[..palette.len()])
+        } else {
+            let flags: Vec<u64> = palette.iter().map(|&state| flags(state)).collect();
+            self.masks(width, section, &flags)
+        };
+        self.slow.clear();
+        self.emitters.clear();
+        self.shaped.clear();
         for cell in crate::masks::cells(&rare) {
-            let facts = facts[section.palette_index(cell)];
-            mixed.list(cell as u16, facts);
+            self.list(cell as u16, LightFacts::of(states, palette[section.palette_index(cell)]));
         }
-        mixed.derive_edges(states);
-        mixed
+        self.derive_edges(states);
+    }
+
+    /// Fills the masks and returns the cells that are rare.
+    fn masks(&mut self, width: Width, section: &Section, flags: &[u64]) -> CellMask {
+        let rare;
+        [self.open, self.clear, rare] = crate::rows::flag_masks(width, section, flags);
+        rare
     }
 
     /// Appends a cell to the lists it belongs to.
@@ -197,6 +211,7 @@ impl MixedOpacity {
 
     fn derive_edges(&mut self, states: &BlockStates) {
         if self.shaped.is_empty() {
+            self.edges = None;
             return;
         }
         let mut shaped = NO_CELL;
@@ -249,6 +264,16 @@ impl MixedOpacity {
     }
 }
 
+/// The flags of a palette of up to 64 entries, without memory of their own.
+fn few(palette: &[StateId], flags: impl Fn(StateId) -> u64) -> Option<[u64; 64]> {
+    let mut few = [0; 64];
+    let room = few.get_mut(..palette.len())?;
+    for (room, &state) in room.iter_mut().zip(palette) {
+        *room = flags(state);
+    }
+    Some(few)
+}
+
 /// The entry of `cell` in a list sorted by cell.
 pub(crate) fn find<T: Copy>(list: &[(u16, T)], cell: usize) -> Option<T> {
     list.binary_search_by_key(&(cell as u16), |entry| entry.0).ok().map(|at| list[at].1)
@@ -294,7 +319,7 @@ mod tests {
         let kinds = ["air", "stone", "oak_slab[type=bottom]", "water", "torch", "oak_stairs", "glowstone"]
             .map(|text| states.parse(text).expect("known"));
         let mut section = Section::uniform(StateId::AIR);
-        let mut kept = Opacity::of(Width::Plain, &section, &states);
+        let mut kept = Opacity::Clear;
         let mut random = 1_u64;
         for _ in 0..6_000 {
             random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
@@ -304,7 +329,10 @@ mod tests {
             section.set(cell, state, &states);
             kept.set(cell, facts_of(&states, state), &states);
         }
-        let derived = Opacity::of(Width::Plain, &section, &states);
+        // Derived over what another section left.
+        let mut derived = kept.clone();
+        derived.derive(Width::Plain, &Section::uniform(kinds[5]), &states);
+        derived.derive(Width::Plain, &section, &states);
         let (Some(kept), Some(derived)) = (kept.mixed(), derived.mixed()) else { panic!("mixed sections") };
         assert!(kept.open == derived.open && kept.clear == derived.clear);
         assert_eq!((&kept.emitters, &kept.shaped), (&derived.emitters, &derived.shaped));

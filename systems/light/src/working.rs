@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use voxtick_worlds::{CellMask, LightLevels, NIBBLE_BYTES};
 
-use crate::edges::Edges;
+use crate::area::NONE;
 use crate::masks::{
     EVERY_CELL, Layer, NO_CELL, Planes, bits, each, layer, layers, pack_layer, set_layer, unpack_layer,
 };
+use crate::sides::Sides;
 
 /// The stored light of a section, what is known of its lit cells at the level that is worked on, and what has changed.
 pub(crate) struct Working {
@@ -15,14 +16,16 @@ pub(crate) struct Working {
     pub(crate) section: u32,
     /// The stored light, taken out of its chunk.
     pub(crate) levels: LightLevels,
-    /// Its closed edges, where `edged` says that there are any.
-    edges: Edges,
-    edged: bool,
+    /// Where the kernel has its closed edges, or [`NONE`].
+    pub(crate) edges: u32,
     /// Places of the neighbours among the working sections, once they have been asked for.
     pub(crate) beside: [Option<u32>; 6],
     /// Layers to look at in the next level, and those to look at in every level.
     pub(crate) layers: u16,
     pub(crate) forced: u16,
+    /// The sides of the section at which cells of those layers may differ.
+    pub(crate) sides: Sides,
+    pub(crate) forced_sides: Sides,
     /// Layers of `stored` that have been read from `levels`.
     read: u16,
     stored: Planes,
@@ -46,11 +49,12 @@ impl Default for Working {
             place: 0,
             section: 0,
             levels: LightLevels::Absent,
-            edges: Edges::NONE,
-            edged: false,
+            edges: NONE,
             beside: [None; 6],
             layers: 0,
             forced: 0,
+            sides: Sides::NONE,
+            forced_sides: Sides::NONE,
             read: 0,
             stored: [NO_CELL; 4],
             lit: NO_CELL,
@@ -68,14 +72,11 @@ impl Default for Working {
 impl Working {
     /// Makes this the section `section` of the column at `place`. The masks keep what they held: nothing is read from
     /// a layer before it has been written.
-    pub(crate) fn start(&mut self, place: u32, section: u32, levels: LightLevels, edges: Option<Edges>) {
+    pub(crate) fn start(&mut self, place: u32, section: u32, levels: LightLevels, edges: u32) {
         self.place = place;
         self.section = section;
         self.levels = levels;
-        self.edged = edges.is_some();
-        if let Some(edges) = edges {
-            self.edges = edges;
-        }
+        self.edges = edges;
         self.beside = [None; 6];
         self.layers = 0;
         self.forced = 0;
@@ -88,12 +89,6 @@ impl Working {
         };
         self.changed = 0;
         self.sources_differ = 0;
-    }
-
-    /// The closed edges, if there are any.
-    #[inline(always)]
-    pub(crate) fn edges(&self) -> Option<&Edges> {
-        self.edged.then_some(&self.edges)
     }
 
     /// The stored level of `cell`.
@@ -186,16 +181,14 @@ impl Working {
             return [0; 4];
         }
         let planes = layers(&self.stored, y);
-        let wanted = each(|bit| 0_u64.wrapping_sub(u64::from(level >> bit & 1)));
+        // At least `level` is what carries out of four bits when 16 - `level` is added. The carry of a bit is the
+        // majority of its two summands and the carry before: one instruction where there is three-way logic.
+        let added = each(|bit| 0_u64.wrapping_sub(u64::from((16 - level) >> bit & 1)));
         each(|at| {
-            // From the highest bit down: greater so far, or equal so far.
-            let (mut greater, mut equal) = (0, u64::MAX);
-            for bit in (0..4).rev() {
+            (0..4).fold(0, |carry, bit| {
                 let plane = planes[bit][at];
-                greater |= equal & plane & !wanted[bit];
-                equal &= !(plane ^ wanted[bit]);
-            }
-            greater | equal
+                plane & carry | added[bit] & (plane | carry)
+            })
         })
     }
 

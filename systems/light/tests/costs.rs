@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use voxtick_light::Lighting;
 use voxtick_worlds::generators::{Hills, generate, square};
-use voxtick_worlds::{BlockPos, BlockStates, ChunkPos, Dimension, StateId, World};
+use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, LightLevels, StateId, World};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -74,14 +74,64 @@ fn a_steady_tick_of_edits_does_not_allocate() {
     assert_eq!(allocations, 0, "allocations in 20 ticks");
 }
 
+/// One chunk of 24 sections, each with a floor, half a ceiling of glass and two torches, a slab in every eighth, and a
+/// shaft through all of them that the sky shines into: every section is lit in both channels.
+fn column_lit_throughout() -> World {
+    let states = BlockStates::load();
+    let [stone, torch, glass, slab] =
+        ["stone", "torch", "glass", "oak_slab[type=top]"].map(|text| states.parse(text).expect("known"));
+    let dimension = Dimension::overworld();
+    let mut chunk = Chunk::empty(ChunkPos::new(0, 0), &dimension);
+    for y in 0..384 {
+        for column in 0..256 {
+            let (x, z) = (column % 16, column / 16);
+            let block = match (y % 16, x, z) {
+                (0, ..) if x > 2 || z > 2 => stone,
+                (1, 5, 5) | (9, 11, 3) => torch,
+                (4, 9, 9) if y % 128 < 16 => slab,
+                (8, ..) if x > 7 => glass,
+                (8, ..) if z > 7 => stone,
+                _ => continue,
+            };
+            chunk.set_block(x, y - 64, z, block, &states);
+        }
+    }
+    let mut world = World::new(dimension, states);
+    world.insert_chunk(chunk);
+    world
+}
+
 #[test]
-fn a_chunk_of_24_sections_keeps_little_beside_its_light() {
-    let mut world = hills(1);
+fn a_chunk_of_24_lit_sections_takes_little_beside_its_light_while_it_is_worked_on() {
+    const MOST: usize = 100 * 1024;
+    let mut world = column_lit_throughout();
     let mut lighting = Lighting::new();
     lighting.update(&mut world);
-    let at = ChunkPos::new(0, 0);
-    let chunk = world.chunk(at).expect("loaded");
-    assert!(chunk.light.is_some());
-    let kept = lighting.memory_bytes();
-    assert!(kept <= 100 * 1024, "{kept} bytes for one chunk");
+    let light = world.chunk(ChunkPos::new(0, 0)).and_then(|chunk| chunk.light.as_deref()).expect("lit");
+    let lit = |levels: &[LightLevels]| {
+        levels.iter().filter(|levels| matches!(levels, LightLevels::Nibbles(_))).count()
+    };
+    assert_eq!((lit(&light.block), lit(&light.sky)), (24, 24));
+    // What the sections let through and all scratch of the kernels, those for areas and those for edits.
+    let from_nothing = lighting.memory_bytes();
+    assert!(from_nothing <= MOST, "{from_nothing} bytes after a relight from nothing");
+    let states = world.states().clone();
+    let [torch, stone] = ["torch", "stone"].map(|text| states.parse(text).expect("known"));
+    for (number, (at, state)) in [
+        (BlockPos::new(4, 90, 4), torch),
+        (BlockPos::new(4, 90, 4), StateId::AIR),
+        // A roof over a part of the shaft, and a hole in a floor.
+        (BlockPos::new(1, 319, 1), stone),
+        (BlockPos::new(1, 319, 1), StateId::AIR),
+        (BlockPos::new(6, 112, 6), StateId::AIR),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        world.set_block(at, state).expect("loaded");
+        assert!(lighting.update(&mut world).cells_changed > 0);
+        world.begin_tick(number as u64 + 1);
+        let bytes = lighting.memory_bytes();
+        assert!(bytes <= MOST, "{bytes} bytes after the edit at {at}, {from_nothing} before");
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 
 use voxtick::light::reference::{self, FlatLight};
-use voxtick::light::{ChunkLighter, light_section, relight};
+use voxtick::light::{ChunkLighter, Relighter, light_section};
 use voxtick::worlds::{ChunkLight, ChunkPos, LightChannel, LightLevels, NIBBLE_BYTES, World};
 
 use self::inputs::SectionInput;
@@ -98,11 +98,11 @@ fn chunks(world: World, threads: Option<usize>) -> Result<Pair, CaseError> {
         ),
         None => None,
     };
-    let mut lighter = ChunkLighter::default();
+    let (mut lighter, mut relighter) = (ChunkLighter::default(), Relighter::default());
     let mut ours = {
         let positions = positions.clone();
         move || match &pool {
-            Some(pool) => pool.install(|| relight(world, &set)),
+            Some(pool) => pool.install(|| relighter.relight(world, &set)),
             None => lighter.light(world, &positions),
         }
     };

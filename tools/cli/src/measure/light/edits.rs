@@ -33,6 +33,7 @@ pub(super) fn cases() -> Vec<Case> {
             let (world, stone) = ground(3, 0)?;
             placed_and_taken(world, vec![BlockPos::new(8, 254, 8); 100], stone)
         }),
+        Case::new("light/edit/scattered=64/threads=2", ("2 threads", "1 thread"), 128, scattered),
         Case::new("light/edit/batch=4096", ("one update", "4,096 updates"), BATCH as u64, batch),
     ]
 }
@@ -127,6 +128,46 @@ fn batch() -> Result<Pair, CaseError> {
             changes.iter().map(|&change| single.change(&[change])).sum()
         },
     ))
+}
+
+/// 64 torches placed, then taken away, in one tick each, so far apart that none sees the light of another.
+fn scattered() -> Result<Pair, CaseError> {
+    let (world, _) = ground(24, 80)?;
+    let torch = parse(&world, "torch")?;
+    let apart = |number: i32| number % 8 * 48 - 168;
+    let spots: Vec<BlockPos> =
+        (0..64).map(|number| BlockPos::new(apart(number), 80, apart(number / 8))).collect();
+    let placed: Vec<(BlockPos, StateId)> = spots.iter().map(|&at| (at, torch)).collect();
+    let taken: Vec<(BlockPos, StateId)> = spots.iter().map(|&at| (at, StateId::AIR)).collect();
+    let mut copy = World::new(world.dimension().clone(), world.states().clone());
+    for chunk in world.chunks() {
+        copy.insert_chunk(chunk.clone());
+    }
+    let mut sides = Vec::new();
+    for (world, threads) in [(world, 2), (copy, 1)] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| CaseError::Input(error.to_string()))?;
+        let mut kept = Kept::new(world);
+        pool.install(|| kept.change(&placed));
+        sides.push((pool, kept));
+    }
+    let lights = |side: &(rayon::ThreadPool, Kept)| -> Vec<_> {
+        side.1.world.chunks().map(|chunk| chunk.light.clone()).collect()
+    };
+    let differ = lights(&sides[0]).iter().zip(&lights(&sides[1])).filter(|(a, b)| a != b).count();
+    if differ > 0 {
+        return Err(CaseError::Unequal { count: differ as u64, first: "the light of some chunk".to_owned() });
+    }
+    let mut sides = sides.into_iter().map(|(pool, mut kept)| {
+        let changes = [taken.clone(), placed.clone()];
+        move || pool.install(|| changes.iter().map(|changes| kept.change(changes)).sum())
+    });
+    match (sides.next(), sides.next()) {
+        (Some(two), Some(one)) => Ok(Pair::self_timed(two, one)),
+        _ => Err(CaseError::Input("two sides were made above".to_owned())),
+    }
 }
 
 /// A world and its light.
