@@ -102,6 +102,13 @@ impl PipeBlocks {
         }
     }
 
+    /// Notes pipes that came with a chunk's attachment: its blocks will say which of them are there.
+    pub(crate) fn remember_seen(&mut self, pipes: impl IntoIterator<Item = BlockPos>) {
+        for position in pipes {
+            self.seen.entry(position.chunk()).or_default().push(position);
+        }
+    }
+
     /// Where pipes have been seen in a chunk, in canonical order; forgets them.
     pub(crate) fn take_seen(&mut self, chunk: ChunkPos) -> Vec<BlockPos> {
         let mut seen = self.seen.remove(&chunk).unwrap_or_default();

@@ -35,38 +35,36 @@ pub struct NearestSink {
 const FAR: u32 = u32::MAX;
 
 impl NearestSink {
-    /// Measures the ways to these junctions: O(segments * log junctions).
+    /// Measures the ways to these junctions, none of which turns back where it came from: O(lanes * log lanes).
     #[must_use]
     pub fn new(graph: &SegmentedGraph, sinks: impl IntoIterator<Item = BlockPos>) -> NearestSink {
-        let mut nearest: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut ways: FxHashMap<u64, [u32; 6]> = FxHashMap::default();
+        // Lanes by the junction they leave, in the order of their distance: found from their ends.
         let mut queue = BinaryHeap::new();
-        for node in sinks.into_iter().filter_map(|sink| graph.find(sink)) {
-            if graph.is_live_junction(node) {
-                nearest.insert(node, 0);
-                queue.push(Reverse((0, node)));
-            }
-        }
-        while let Some(Reverse((distance, node))) = queue.pop() {
-            if nearest.get(&node).is_some_and(|&known| known < distance) {
-                continue;
-            }
-            for (_, next, length) in arms(graph, node) {
-                let through = distance.saturating_add(length);
-                let known = nearest.entry(next).or_insert(FAR);
-                if through < *known {
-                    *known = through;
-                    queue.push(Reverse((through, next)));
+        let arriving = |node: u32, through: u32, but: Option<usize>, queue: &mut BinaryHeap<_>| {
+            for (side, from, length) in arms(graph, node) {
+                if Some(side) != but {
+                    queue.push(Reverse((
+                        through.saturating_add(length),
+                        graph.node(from).key,
+                        from,
+                        side ^ 1,
+                    )));
                 }
             }
-        }
-        let mut ways = FxHashMap::default();
-        for &node in nearest.keys() {
-            let mut by_direction = [FAR; 6];
-            for (direction, next, length) in arms(graph, node) {
-                let beyond = nearest.get(&next).copied().unwrap_or(FAR);
-                by_direction[direction] = beyond.saturating_add(length);
+        };
+        for node in sinks.into_iter().filter_map(|sink| graph.find(sink)) {
+            if graph.is_live_junction(node) {
+                arriving(node, 0, None, &mut queue);
             }
-            ways.insert(graph.node(node).key, by_direction);
+        }
+        while let Some(Reverse((distance, key, node, direction))) = queue.pop() {
+            let known = &mut ways.entry(key).or_insert([FAR; 6])[direction];
+            if distance < *known {
+                *known = distance;
+                // What comes from where this lane leads would turn back.
+                arriving(node, distance, Some(direction), &mut queue);
+            }
         }
         NearestSink { ways }
     }

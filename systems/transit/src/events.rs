@@ -130,12 +130,14 @@ pub struct Totals {
     pub delivered: u64,
     /// Fallen out of pipes that were taken away.
     pub spilled: u64,
+    /// Taken out with their chunks; what comes back with one is created anew.
+    pub stored: u64,
 }
 
 impl Totals {
     /// How many items must be in lanes.
     #[must_use]
     pub const fn present(&self) -> u64 {
-        self.created - self.delivered - self.spilled
+        self.created - self.delivered - self.spilled - self.stored
     }
 }

@@ -1,6 +1,6 @@
 //! The items in a network: a handle is a row here, stable from an item's creation to its end.
 //!
-//! Stacks are interned: two bytes an item while there are at most 65,536 different stacks, four beyond.
+//! Stacks are interned: one byte an item while there are at most 256 different stacks, two up to 65,536, four beyond.
 
 use rustc_hash::FxHashMap;
 use voxtick_worlds::ItemStack;
@@ -23,8 +23,10 @@ pub(crate) struct Items {
     free: Vec<u32>,
 }
 
+/// Rows of the palette, in as few bytes as its length allows.
 #[derive(Debug, Clone)]
 enum StackColumn {
+    Bytes(Vec<u8>),
     Narrow(Vec<u16>),
     Wide(Vec<u32>),
 }
@@ -36,7 +38,7 @@ pub(crate) struct StackId(pub(crate) u32);
 impl Items {
     pub(crate) fn new() -> Items {
         Items {
-            stacks: StackColumn::Narrow(Vec::new()),
+            stacks: StackColumn::Bytes(Vec::new()),
             speeds: Vec::new(),
             palette: Vec::new(),
             lookup: FxHashMap::default(),
@@ -65,27 +67,17 @@ impl Items {
         let id = self.palette.len() as u32;
         self.palette.push(stack);
         self.lookup.insert(stack, id);
-        if id == u32::from(u16::MAX) + 1
-            && let StackColumn::Narrow(narrow) = &self.stacks
-        {
-            self.stacks = StackColumn::Wide(narrow.iter().map(|&id| u32::from(id)).collect());
-        }
+        self.stacks.widen(id);
         StackId(id)
     }
 
     pub(crate) fn add(&mut self, stack: StackId, speed: u16) -> ItemHandle {
         let row = match self.free.pop() {
             Some(row) => {
-                match &mut self.stacks {
-                    StackColumn::Narrow(stacks) => stacks[row as usize] = stack.0 as u16,
-                    StackColumn::Wide(stacks) => stacks[row as usize] = stack.0,
-                }
+                self.stacks.set(row as usize, stack.0);
                 row
             }
-            None => match &mut self.stacks {
-                StackColumn::Narrow(stacks) => push_tight(stacks, stack.0 as u16),
-                StackColumn::Wide(stacks) => push_tight(stacks, stack.0),
-            },
+            None => self.stacks.push(stack.0),
         };
         if speed != 0 && self.speeds.len() <= row as usize {
             self.speeds.resize(row as usize + 1, 0);
@@ -105,10 +97,7 @@ impl Items {
     }
 
     pub(crate) fn stack_id(&self, handle: ItemHandle) -> StackId {
-        StackId(match &self.stacks {
-            StackColumn::Narrow(stacks) => u32::from(stacks[handle.0 as usize]),
-            StackColumn::Wide(stacks) => stacks[handle.0 as usize],
-        })
+        StackId(self.stacks.get(handle.0 as usize))
     }
 
     /// True where `handle` is a row, in use or free.
@@ -125,10 +114,7 @@ impl Items {
     }
 
     pub(crate) fn reserve(&mut self, count: usize) {
-        match &mut self.stacks {
-            StackColumn::Narrow(stacks) => stacks.reserve_exact(count),
-            StackColumn::Wide(stacks) => stacks.reserve_exact(count),
-        }
+        self.stacks.reserve(count);
     }
 
     /// The speed an item was given, 0 for none.
@@ -143,19 +129,13 @@ impl Items {
 
     /// Makes rows up to `rows` with the given free list; rows in use are filled by [`Items::restore`].
     pub(crate) fn restore_rows(&mut self, rows: usize, free: Vec<u32>) {
-        self.stacks = match self.stacks {
-            StackColumn::Narrow(_) => StackColumn::Narrow(vec![0; rows]),
-            StackColumn::Wide(_) => StackColumn::Wide(vec![0; rows]),
-        };
+        self.stacks.reset(rows);
         self.speeds.clear();
         self.free = free;
     }
 
     pub(crate) fn restore(&mut self, handle: ItemHandle, stack: StackId, speed: u16) {
-        match &mut self.stacks {
-            StackColumn::Narrow(stacks) => stacks[handle.0 as usize] = stack.0 as u16,
-            StackColumn::Wide(stacks) => stacks[handle.0 as usize] = stack.0,
-        }
+        self.stacks.set(handle.0 as usize, stack.0);
         if speed != 0 && self.speeds.len() <= handle.0 as usize {
             self.speeds.resize(handle.0 as usize + 1, 0);
         }
@@ -165,25 +145,95 @@ impl Items {
     }
 
     pub(crate) fn rows(&self) -> usize {
-        match &self.stacks {
+        self.stacks.len()
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.stacks.bytes()
+            + self.speeds.capacity() * 2
+            + self.free.capacity() * 4
+            + self.palette.capacity() * 16
+    }
+}
+
+impl StackColumn {
+    /// Makes room for palette rows up to `id`.
+    fn widen(&mut self, id: u32) {
+        match self {
+            StackColumn::Bytes(bytes) if id > u32::from(u8::MAX) => {
+                *self = StackColumn::Narrow(bytes.iter().map(|&id| u16::from(id)).collect());
+            }
+            StackColumn::Narrow(narrow) if id > u32::from(u16::MAX) => {
+                *self = StackColumn::Wide(narrow.iter().map(|&id| u32::from(id)).collect());
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn get(&self, row: usize) -> u32 {
+        match self {
+            StackColumn::Bytes(stacks) => u32::from(stacks[row]),
+            StackColumn::Narrow(stacks) => u32::from(stacks[row]),
+            StackColumn::Wide(stacks) => stacks[row],
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, row: usize, id: u32) {
+        match self {
+            StackColumn::Bytes(stacks) => stacks[row] = id as u8,
+            StackColumn::Narrow(stacks) => stacks[row] = id as u16,
+            StackColumn::Wide(stacks) => stacks[row] = id,
+        }
+    }
+
+    fn push(&mut self, id: u32) -> u32 {
+        match self {
+            StackColumn::Bytes(stacks) => push_tight(stacks, id as u8),
+            StackColumn::Narrow(stacks) => push_tight(stacks, id as u16),
+            StackColumn::Wide(stacks) => push_tight(stacks, id),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            StackColumn::Bytes(stacks) => stacks.len(),
             StackColumn::Narrow(stacks) => stacks.len(),
             StackColumn::Wide(stacks) => stacks.len(),
         }
     }
 
-    pub(crate) fn memory_bytes(&self) -> usize {
-        let stacks = match &self.stacks {
+    fn reserve(&mut self, count: usize) {
+        match self {
+            StackColumn::Bytes(stacks) => stacks.reserve_exact(count),
+            StackColumn::Narrow(stacks) => stacks.reserve_exact(count),
+            StackColumn::Wide(stacks) => stacks.reserve_exact(count),
+        }
+    }
+
+    /// As many rows of the first stack.
+    fn reset(&mut self, rows: usize) {
+        match self {
+            StackColumn::Bytes(stacks) => *stacks = vec![0; rows],
+            StackColumn::Narrow(stacks) => *stacks = vec![0; rows],
+            StackColumn::Wide(stacks) => *stacks = vec![0; rows],
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            StackColumn::Bytes(stacks) => stacks.capacity(),
             StackColumn::Narrow(stacks) => stacks.capacity() * 2,
             StackColumn::Wide(stacks) => stacks.capacity() * 4,
-        };
-        stacks + self.speeds.capacity() * 2 + self.free.capacity() * 4 + self.palette.capacity() * 16
+        }
     }
 }
 
 /// Adds a row with an eighth more room each time instead of twice as much; returns its number.
 fn push_tight<T>(column: &mut Vec<T>, value: T) -> u32 {
     if column.len() == column.capacity() {
-        column.reserve_exact(column.len() / 8 + 64);
+        column.reserve_exact(column.len() / 8 + 16);
     }
     column.push(value);
     (column.len() - 1) as u32
@@ -195,17 +245,18 @@ mod tests {
     use voxtick_worlds::ItemKind;
 
     #[test]
-    fn stacks_keep_their_kind_past_65536_different_ones() {
+    fn stacks_keep_their_kind_past_256_and_past_65536_different_ones() {
         let mut items = Items::new();
         let kept = items.intern(ItemStack::single(ItemKind(0))).expect("room");
         let first = items.add(kept, 0);
-        let mut last = first;
         for kind in 1..=65_600 {
             let stack = items.intern(ItemStack::single(ItemKind(kind))).expect("room");
-            last = items.add(stack, 0);
+            let last = items.add(stack, 0);
+            if [255, 256, 257, 65_535, 65_536, 65_600].contains(&kind) {
+                assert_eq!(items.stack(first).kind, ItemKind(0));
+                assert_eq!(items.stack(last).kind, ItemKind(kind));
+            }
         }
-        assert_eq!(items.stack(first).kind, ItemKind(0));
-        assert_eq!(items.stack(last).kind, ItemKind(65_600));
     }
 
     #[test]

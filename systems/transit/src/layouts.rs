@@ -5,6 +5,7 @@ use voxtick_worlds::{BlockPos, Direction, ItemKind, ItemStack};
 
 use crate::endpoints::{EndpointError, Room, Sink, Source, Supply};
 use crate::insertion::InsertError;
+use crate::items::ItemHandle;
 use crate::network::{Connections, GraphError, LaneName, SegmentedGraph};
 use crate::reference::ReferenceTransit;
 use crate::settings::LaneSettings;
@@ -198,6 +199,25 @@ impl Layout {
         ]
     }
 
+    /// Puts all items in, those ahead first, in the order in which they would have come had all lanes been fed at once.
+    fn insert_fills(
+        &self,
+        mut insert: impl FnMut(LaneName, u32, ItemStack, u16) -> Result<ItemHandle, InsertError>,
+    ) -> Result<(), InsertError> {
+        let mut left: Vec<_> = self.fills.iter().map(|fill| (fill, fill.items())).collect();
+        let mut fault = Ok(());
+        while fault.is_ok() && !left.is_empty() {
+            left.retain_mut(|(fill, items)| {
+                let Some((position, speed)) = items.next() else { return false };
+                if fault.is_ok() {
+                    fault = insert(fill.lane, position, fill.stack, speed).map(drop);
+                }
+                true
+            });
+        }
+        fault
+    }
+
     /// The network without what stands in it.
     ///
     /// # Errors
@@ -272,18 +292,15 @@ impl ReferenceTransit {
     /// # Errors
     /// See [`LayoutError`].
     pub fn from_layout(layout: &Layout, settings: LaneSettings) -> Result<ReferenceTransit, LayoutError> {
-        let mut transit = ReferenceTransit::new(layout.graph()?, settings);
+        let mut transit = ReferenceTransit::new(settings);
+        transit.add_pipes(&layout.pipes)?;
         for &source in &layout.sources {
             transit.add_source(source)?;
         }
         for &sink in &layout.sinks {
             transit.add_sink(sink)?;
         }
-        for fill in &layout.fills {
-            for (position, speed) in fill.items() {
-                transit.insert(fill.lane, position, fill.stack, speed)?;
-            }
-        }
+        layout.insert_fills(|lane, position, stack, speed| transit.insert(lane, position, stack, speed))?;
         Ok(transit)
     }
 }
@@ -302,12 +319,7 @@ impl TransitSolver {
             transit.add_sink(sink)?;
         }
         transit.reserve_items(layout.fills.iter().map(|fill| fill.count as usize).sum());
-        for fill in &layout.fills {
-            transit.reserve(fill.lane, fill.count);
-            for (position, speed) in fill.items() {
-                transit.insert(fill.lane, position, fill.stack, speed)?;
-            }
-        }
+        layout.insert_fills(|lane, position, stack, speed| transit.insert(lane, position, stack, speed))?;
         Ok(transit)
     }
 }

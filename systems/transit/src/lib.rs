@@ -45,7 +45,8 @@
 //!
 //! # What a tick costs
 //! O(items that arrive, enter or leave + waiting items that are woken). Items under way and items that wait cost
-//! nothing; on lanes where each has its own speed, every moving item costs a step of a vectorised running minimum.
+//! nothing; on lanes where each has its own speed, each item costs a step of a vectorised running minimum whenever one
+//! leaves the lane, for all ticks since.
 
 mod blocks;
 mod distance;

@@ -5,6 +5,7 @@
 //! the end of the one behind, and is routed from there. An item that no lane covers is lost: its solver spills it.
 
 use rustc_hash::FxHashMap;
+use voxtick_worlds::BlockPos;
 
 use crate::network::{LaneName, Segment, SegmentedGraph, key};
 use crate::settings::{LaneSettings, UNIT};
@@ -111,6 +112,13 @@ fn point(segment: &Segment, at: i64) -> [f64; 3] {
         _ => point[0] = along,
     }
     point
+}
+
+/// The block that `position` units from the entry of a lane lie in: from half a step before its centre on.
+pub(crate) fn block_of(lane: LaneName, position: u32) -> BlockPos {
+    let (x, y, z) = lane.direction.step();
+    let steps = (position / UNIT + (position % UNIT) / (UNIT / 2)) as i32;
+    BlockPos::new(lane.from.x + x * steps, lane.from.y + y * steps, lane.from.z + z * steps)
 }
 
 /// The point at `position` units from the entry of a lane, whether there is such a lane or not.

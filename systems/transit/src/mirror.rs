@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use voxtick_worlds::ItemStack;
 
 use crate::items::{ItemHandle, Items};
-use crate::network::LaneName;
+use crate::network::{CUT_EVERY, LaneName};
 use crate::settings::{LaneSettings, UNIT};
 use crate::snapshot::LaneRecord;
 use crate::solver::Lanes;
@@ -197,7 +197,7 @@ impl Mirror {
 
     fn replace(&mut self, record: &LaneRecord, blocks: u32, frozen: bool) -> Result<(), MirrorError> {
         let fault = MirrorError::Lane { lane: record.lane };
-        let length = blocks.checked_mul(UNIT).ok_or(fault)?;
+        let length = (blocks <= CUT_EVERY as u32).then(|| blocks * UNIT).ok_or(fault)?;
         let class = self.lanes.class(record.settings).map_err(|_| fault)?;
         let in_order = record.items.is_sorted_by(|ahead, behind| ahead.position >= behind.position);
         if !in_order || record.items.first().is_some_and(|front| front.position > length) {
@@ -219,10 +219,10 @@ impl Mirror {
             .iter()
             .map(|item| (item.position, self.add(item.handle, item.speed, item.stack)))
             .collect();
-        self.lanes.open(lane, self.tick, length, class, frozen);
+        self.lanes.open(lane, self.tick, blocks, class, frozen);
         self.lanes.refill(lane, self.tick, &items, &self.items);
         if let Some(waited) = record.waited {
-            self.lanes.rows[lane as usize].due = self.tick.saturating_sub(waited);
+            self.lanes.row_mut(lane).due = self.tick.saturating_sub(waited);
         }
         Ok(())
     }

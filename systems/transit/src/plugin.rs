@@ -1,11 +1,12 @@
 //! The transit stage: the only file of this crate that knows systems and resources.
 
 use bevy_ecs::message::MessageWriter;
-use bevy_ecs::prelude::{Local, Res, ResMut, Resource};
+use bevy_ecs::prelude::{Local, Res, ResMut, Resource, World as EcsWorld};
 use rustc_hash::FxHashSet;
 use voxtick_engine::{BuildError, Meter, Plugin, Pool, Setup};
 use voxtick_worlds::{
-    BlockPos, BlockStates, ChangeCursor, Chunk, ChunkEvent, Inventories, Ledger, SpilledItem, World, stages,
+    AttachmentHooks, BlockPos, BlockStates, ChangeCursor, Chunk, ChunkAttachments, ChunkEvent, ChunkPos,
+    Inventories, Ledger, SpilledItem, World, stages,
 };
 
 use crate::blocks::PipeBlocks;
@@ -13,6 +14,7 @@ use crate::events::Totals;
 use crate::layouts::{Layout, LayoutError};
 use crate::network::{HIGHEST, LOWEST, Segment};
 use crate::settings::LaneSettings;
+use crate::snapshot::Snapshot;
 use crate::solver::TransitSolver;
 
 /// Runs a network in the stage "transit".
@@ -23,6 +25,10 @@ use crate::solver::TransitSolver;
 /// Add it after `WorldsPlugin`. The network is reached as the resource [`Transit`], its containers as [`Inventories`].
 /// A chunk that leaves the world freezes the segments that cross it until it returns; chunks that were never in the
 /// world do not. What falls out of pipes is sent on as [`SpilledItem`].
+///
+/// Where the world is stored, the items that are in the blocks of a chunk go and come with it, as the attachment
+/// `voxtick:transit` ([`TransitSolver::take_out`], [`TransitSolver::put_back`]; the bytes are those of
+/// [`Snapshot::to_bytes`]). In the ledger an item that goes is as if it had not been created.
 ///
 /// The state hash covers every item on every lane in canonical order, whatever order the network was built in.
 #[derive(Debug)]
@@ -39,6 +45,13 @@ struct WorldPipes(PipeBlocks);
 /// The network of a simulation.
 #[derive(Resource, Debug)]
 pub struct Transit(pub TransitSolver);
+
+/// What of the totals is in the ledger.
+#[derive(Resource, Debug, Default)]
+struct Entered(Totals);
+
+/// The name under which chunks keep what is in their pipes.
+const ATTACHMENT: &str = "voxtick:transit";
 
 impl TransitPlugin {
     /// A stage that runs `transit`.
@@ -95,8 +108,13 @@ impl Plugin for TransitPlugin {
     }
 
     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
+        let hooks = AttachmentHooks { name: ATTACHMENT, store, take_out, put_back };
+        if let Some(mut attachments) = setup.world().get_resource_mut::<ChunkAttachments>() {
+            attachments.register(hooks)?;
+        }
         setup
             .resource(Transit(self.transit))
+            .resource(Entered::default())
             .resource(self.inventories)
             .message::<SpilledItem>()
             .system(stages::TRANSIT, freeze_unloaded);
@@ -108,6 +126,67 @@ impl Plugin for TransitPlugin {
         });
         Ok(())
     }
+}
+
+fn store(ecs: &EcsWorld, chunk: ChunkPos) -> Option<Vec<u8>> {
+    bytes_of(&ecs.get_resource::<Transit>()?.0.chunk_snapshot(chunk))
+}
+
+fn take_out(ecs: &mut EcsWorld, chunk: ChunkPos) -> Option<Vec<u8>> {
+    let taken = ecs.get_resource_mut::<Transit>()?.0.take_out(chunk);
+    enter_in_ledger(ecs);
+    bytes_of(&taken)
+}
+
+fn put_back(ecs: &mut EcsWorld, chunk: ChunkPos, bytes: &[u8]) -> Result<(), String> {
+    let snapshot = Snapshot::from_bytes(bytes).map_err(|error| error.to_string())?;
+    if snapshot.chunk != Some(chunk) {
+        return Err(format!("transit snapshot of another place than chunk {chunk}"));
+    }
+    let world = ecs.resource::<World>();
+    let absent: Vec<ChunkPos> =
+        snapshot.chunks().into_iter().filter(|&chunk| world.chunk(chunk).is_none()).collect();
+    let Some(mut transit) = ecs.get_resource_mut::<Transit>() else { return Ok(()) };
+    let unknown = |at: &BlockPos| transit.0.graph().connections(*at).is_none();
+    let laid: Vec<BlockPos> = pipes_of(&snapshot).filter(unknown).collect();
+    transit.0.put_back(&snapshot, &absent).map_err(|error| error.to_string())?;
+    if let Some(mut pipes) = ecs.get_resource_mut::<WorldPipes>() {
+        pipes.0.remember_seen(laid);
+    }
+    enter_in_ledger(ecs);
+    Ok(())
+}
+
+fn bytes_of(snapshot: &Snapshot) -> Option<Vec<u8>> {
+    (!snapshot.is_empty()).then(|| snapshot.to_bytes())
+}
+
+/// All pipes that a chunk's snapshot may lay, so that those that are no blocks (any more) are found.
+fn pipes_of(snapshot: &Snapshot) -> impl Iterator<Item = BlockPos> {
+    let inner = snapshot.segments.iter().flat_map(|&(lane, length)| {
+        let (x, y, z) = lane.direction.step();
+        let from = lane.from;
+        (1..length as i32).map(move |at| BlockPos::new(from.x + x * at, from.y + y * at, from.z + z * at))
+    });
+    snapshot.pipes.iter().map(|&(position, _)| position).chain(inner)
+}
+
+/// Enters in the ledger what came and went since the last time.
+fn enter_in_ledger(ecs: &mut EcsWorld) {
+    let Some(totals) = ecs.get_resource::<Transit>().map(|transit| transit.0.totals()) else { return };
+    let Some(mut entered) = ecs.get_resource_mut::<Entered>() else { return };
+    let before = std::mem::replace(&mut entered.0, totals);
+    if let Some(mut ledger) = ecs.get_resource_mut::<Ledger>() {
+        enter(&mut ledger, before, totals);
+    }
+}
+
+fn enter(ledger: &mut Ledger, before: Totals, now: Totals) {
+    // What is stored with its chunk is as if it had not been created.
+    ledger.created =
+        (ledger.created + now.created - before.created).saturating_sub(now.stored - before.stored);
+    ledger.delivered += now.delivered - before.delivered;
+    ledger.spilled += now.spilled - before.spilled;
 }
 
 /// Freezes and thaws what lies in chunks that went or came.
@@ -194,7 +273,7 @@ fn move_items(
     mut transit: ResMut<Transit>,
     mut inventories: ResMut<Inventories>,
     mut ledger: ResMut<Ledger>,
-    mut entered: Local<Totals>,
+    mut entered: ResMut<Entered>,
     mut spilled: MessageWriter<SpilledItem>,
     (meter, pool): (Res<Meter>, Res<Pool>),
 ) {
@@ -208,12 +287,10 @@ fn move_items(
         spilled.write(SpilledItem { stack: spill.stack, point: spill.point });
     }
     let totals = transit.totals();
-    ledger.created += totals.created - entered.created;
-    ledger.delivered += totals.delivered - entered.delivered;
-    ledger.spilled += totals.spilled - entered.spilled;
+    let before = std::mem::replace(&mut entered.0, totals);
+    enter(&mut ledger, before, totals);
     meter.items(totals.present());
-    meter.count("items created", totals.created - entered.created);
-    meter.count("items delivered", totals.delivered - entered.delivered);
-    meter.count("items spilled", totals.spilled - entered.spilled);
-    *entered = totals;
+    meter.count("items created", totals.created - before.created);
+    meter.count("items delivered", totals.delivered - before.delivered);
+    meter.count("items spilled", totals.spilled - before.spilled);
 }

@@ -1,9 +1,9 @@
 //! The plainest right way to move items through pipes: one by one, every tick.
 //!
 //! Each lane keeps its items in flat arrays, front first. A tick advances every item of every lane, then asks every
-//! junction in canonical order. Nothing is skipped and nothing remembered but what the rules name, so this is the
-//! oracle that [`crate::TransitSolver`] is held against and the other side of `voxtick measure transit`. It never runs
-//! in a simulation.
+//! junction in canonical order. After an edit all lanes are found anew by walking from pipe to pipe. Nothing is skipped
+//! and nothing remembered but what the rules name, so this is the oracle that [`crate::TransitSolver`] is held against
+//! and the other side of `voxtick measure transit`. It never runs in a simulation.
 //!
 //! The rules of a tick:
 //! 1. Every item moves by its speed, front to back, but not closer than the spacing to the one ahead (which has moved
@@ -15,16 +15,18 @@
 //!    the move is made. An item handed over starts at its carry and is not advanced again.
 
 mod edits;
+mod network;
 
-use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+
 use voxtick_worlds::{BlockPos, ChunkPos, Inventories, ItemStack};
 
 use crate::endpoints::{Endpoints, Station, crossing};
 use crate::events::{EventKind, Events, Spill, Totals};
 use crate::items::{ItemHandle, Items};
-use crate::network::{LaneName, NONE, SegmentedGraph};
+use crate::network::{Connections, LaneName, NONE, key};
 use crate::routers::{Route, SinkState};
-use crate::settings::{LaneSettings, UNIT};
+use crate::settings::LaneSettings;
 
 /// Not yet at the end of the lane.
 const NOT_ARRIVED: u64 = u64::MAX;
@@ -32,27 +34,42 @@ const NOT_ARRIVED: u64 = u64::MAX;
 /// Moves items one by one. Construct it, then edit and step it like [`crate::TransitSolver`].
 #[derive(Debug, Clone)]
 pub struct ReferenceTransit {
-    graph: SegmentedGraph,
+    pipes: BTreeMap<BlockPos, Connections>,
     default: LaneSettings,
-    /// Two a run: towards higher coordinates, and back.
+    /// By name.
     lanes: Vec<Lane>,
-    /// Per node, the cursor of its router.
-    cursors: Vec<u8>,
-    /// All junctions with what stands there, sorted by position; empty after an edit.
-    order: Vec<(u64, u32, u32)>,
+    /// By position.
+    junctions: Vec<Junction>,
+    /// Something was put at a junction since stations were last looked up.
+    stations_changed: bool,
     endpoints: Endpoints,
     items: Items,
     events: Events,
     spills: Vec<Spill>,
     totals: Totals,
-    unloaded: FxHashSet<ChunkPos>,
+    unloaded: BTreeSet<ChunkPos>,
     tick: u64,
+}
+
+/// A pipe that does anything but pass straight through.
+#[derive(Debug, Clone)]
+struct Junction {
+    position: BlockPos,
+    /// What stands there.
+    station: u32,
+    /// The cursor of its router.
+    cursor: u8,
+    /// The lanes that arrive from each side, and those that leave to it.
+    ins: [Option<usize>; 6],
+    outs: [Option<usize>; 6],
 }
 
 /// One direction of a segment.
 #[derive(Debug, Clone)]
 struct Lane {
-    live: bool,
+    name: LaneName,
+    /// The junction where it ends.
+    to: BlockPos,
     frozen: bool,
     settings: LaneSettings,
     length: u32,
@@ -73,31 +90,23 @@ struct Lane {
 }
 
 impl ReferenceTransit {
-    /// A solver over `graph` whose lanes all move by `settings`.
+    /// A solver without a pipe; lanes move by `settings` unless told otherwise.
     #[must_use]
-    pub fn new(graph: SegmentedGraph, settings: LaneSettings) -> ReferenceTransit {
-        let mut solver = ReferenceTransit {
-            lanes: vec![Lane::none(); graph.run_slots() * 2],
-            cursors: vec![0; graph.node_slots()],
-            graph,
+    pub fn new(settings: LaneSettings) -> ReferenceTransit {
+        ReferenceTransit {
+            pipes: BTreeMap::new(),
             default: settings,
-            order: Vec::new(),
+            lanes: Vec::new(),
+            junctions: Vec::new(),
+            stations_changed: false,
             endpoints: Endpoints::new(),
             items: Items::new(),
             events: Events::default(),
             spills: Vec::new(),
             totals: Totals::default(),
-            unloaded: FxHashSet::default(),
+            unloaded: BTreeSet::new(),
             tick: 0,
-        };
-        for run in 0..solver.graph.run_slots() as u32 {
-            if solver.graph.is_live_segment(run) {
-                let length = solver.graph.run(run).length * UNIT;
-                solver.lanes[run as usize * 2] = Lane::new(length, settings);
-                solver.lanes[run as usize * 2 + 1] = Lane::new(length, settings);
-            }
         }
-        solver
     }
 
     /// Runs one tick.
@@ -112,29 +121,24 @@ impl ReferenceTransit {
         for lane in &mut self.lanes {
             lane.advance(self.tick);
         }
-        if self.order.is_empty() {
-            let graph = &self.graph;
-            self.order = (0..graph.node_slots() as u32)
-                .filter(|&node| graph.is_live_junction(node))
-                .map(|node| {
-                    let key = graph.node(node).key;
-                    (key, node, self.endpoints.station_at(key))
-                })
-                .collect();
-            self.order.sort_unstable();
+        if self.stations_changed {
+            self.stations_changed = false;
+            for junction in &mut self.junctions {
+                junction.station = self.endpoints.station_at(key::pack(junction.position));
+            }
         }
-        for at in 0..self.order.len() {
-            let (key, node, station) = self.order[at];
-            self.visit(key, node, station, inventories);
+        for at in 0..self.junctions.len() {
+            self.visit(at, inventories);
         }
     }
 
     /// Asks one junction for all that waits there.
-    fn visit(&mut self, key: u64, node: u32, station: u32, inventories: &mut Inventories) {
+    fn visit(&mut self, at: usize, inventories: &mut Inventories) {
         let mut inputs = [(0u64, 0usize); 12];
         let mut count = 0;
-        for side in 0..6 {
-            if let Some(lane) = self.lane_in(node, side)
+        let junction = &self.junctions[at];
+        for (side, lane) in junction.ins.into_iter().enumerate() {
+            if let Some(lane) = lane
                 && self.lanes[lane].arrived != NOT_ARRIVED
                 && !self.lanes[lane].frozen
             {
@@ -142,7 +146,7 @@ impl ReferenceTransit {
                 count += 1;
             }
         }
-        let station = self.endpoints.stations.get(station as usize).copied();
+        let station = self.endpoints.stations.get(junction.station as usize).copied();
         for direction in 0..6 {
             let row = station.map_or(NONE, |station| station.sources[direction]);
             if row != NONE && self.endpoints.sources[row as usize].is_ready(self.tick, Some(inventories)) {
@@ -153,27 +157,22 @@ impl ReferenceTransit {
         inputs[..count].sort_unstable();
         for &(_, input) in &inputs[..count] {
             match station {
-                Some(station) if input >= 6 => self.feed(node, input - 6, &station, inventories),
-                _ => self.pass_on(key, node, input, station.as_ref(), inventories),
+                Some(station) if input >= 6 => self.feed(at, input - 6, &station, inventories),
+                _ => self.pass_on(at, input, station.as_ref(), inventories),
             }
         }
     }
 
     /// Lets the front item of the lane that comes in from `side` go where its router sends it.
-    fn pass_on(
-        &mut self,
-        key: u64,
-        node: u32,
-        side: usize,
-        station: Option<&Station>,
-        inventories: &mut Inventories,
-    ) {
-        let Some(from) = self.lane_in(node, side) else { return };
+    fn pass_on(&mut self, at: usize, side: usize, station: Option<&Station>, inventories: &mut Inventories) {
+        let junction = &self.junctions[at];
+        let key = key::pack(junction.position);
+        let Some(from) = junction.ins[side] else { return };
         let handle = self.lanes[from].handles[self.lanes[from].first];
         let stack = self.items.stack(ItemHandle(handle));
         let (mut outs, mut open) = (0u8, 0u8);
         for direction in (0..6).filter(|&direction| direction != side) {
-            if let Some(lane) = self.lane_out(node, direction) {
+            if let Some(lane) = junction.outs[direction] {
                 outs |= 1 << direction;
                 open |= u8::from(self.lanes[lane].room >= 0) << direction;
             }
@@ -184,7 +183,7 @@ impl ReferenceTransit {
             row => self.endpoints.sinks[row as usize].state(|| stack, self.tick, Some(inventories)),
         };
         let router = station.map_or(0, |station| usize::from(station.router));
-        let crossing = crossing(key, side, outs, open, sink, self.cursors[node as usize], stack);
+        let crossing = crossing(key, side, outs, open, sink, junction.cursor, stack);
         match self.endpoints.routers[router].route(&crossing) {
             Route::Deliver if sink == SinkState::Accepts => {
                 self.endpoints.sinks[sink_row as usize].take(|| stack, self.tick, Some(inventories));
@@ -194,13 +193,13 @@ impl ReferenceTransit {
                 return;
             }
             Route::Out(direction) => {
-                let lane = self.lane_out(node, direction.index());
+                let lane = self.junctions[at].outs[direction.index()];
                 if let Some(lane) = lane.filter(|&lane| self.lanes[lane].room >= 0) {
                     let carry =
                         if self.lanes[from].arrived == self.tick { self.lanes[from].carry } else { 0 };
                     self.lanes[from].pop();
                     self.enter(lane, carry, handle);
-                    self.cursors[node as usize] = direction.index() as u8 + 1;
+                    self.junctions[at].cursor = direction.index() as u8 + 1;
                     return;
                 }
             }
@@ -213,8 +212,8 @@ impl ReferenceTransit {
     }
 
     /// Lets a source that is due put its item in.
-    fn feed(&mut self, node: u32, direction: usize, station: &Station, inventories: &mut Inventories) {
-        let Some(lane) = self.lane_out(node, direction) else { return };
+    fn feed(&mut self, at: usize, direction: usize, station: &Station, inventories: &mut Inventories) {
+        let Some(lane) = self.junctions[at].outs[direction] else { return };
         let row = station.sources[direction] as usize;
         // An earlier input of this visit may have emptied the container or filled the lane.
         let source = &mut self.endpoints.sources[row];
@@ -234,17 +233,6 @@ impl ReferenceTransit {
         let position = i64::from(carry).min(lane.room) as u32;
         lane.room = i64::from(position) - i64::from(lane.settings.spacing());
         lane.push(position, handle, speed);
-    }
-
-    /// The lane that arrives at a junction from `side`.
-    fn lane_in(&self, node: u32, side: usize) -> Option<usize> {
-        // It runs opposite to the lane that leaves on that side.
-        self.graph.closed_arm(node, side).map(|run| run as usize * 2 + (side & 1))
-    }
-
-    /// The lane that leaves a junction in `direction`.
-    fn lane_out(&self, node: u32, direction: usize) -> Option<usize> {
-        self.graph.closed_arm(node, direction).map(|run| run as usize * 2 + 1 - (direction & 1))
     }
 
     /// The items of a lane, front to back, as (position, handle); `None` where there is no such lane.
@@ -279,10 +267,10 @@ impl ReferenceTransit {
         self.lanes.iter().map(|lane| (lane.positions.len() - lane.first) as u64).sum()
     }
 
-    /// The network.
+    /// The names of all lanes, in canonical order.
     #[must_use]
-    pub fn graph(&self) -> &SegmentedGraph {
-        &self.graph
+    pub fn lane_names(&self) -> Vec<LaneName> {
+        self.lanes.iter().map(|lane| lane.name).collect()
     }
 
     /// How many ticks have been run.
@@ -294,7 +282,7 @@ impl ReferenceTransit {
     /// Where the router of the junction at `position` goes on, as [`crate::Crossing::cursor`].
     #[must_use]
     pub fn cursor(&self, position: BlockPos) -> u8 {
-        self.graph.find(position).map_or(0, |node| self.cursors[node as usize])
+        self.find_junction(position).map_or(0, |at| self.junctions[at].cursor)
     }
 
     /// How many items the sink at `position` has taken.
@@ -307,16 +295,11 @@ impl ReferenceTransit {
     /// Handles are left out, since they are rows.
     pub fn state_words(&self, mut word: impl FnMut(u64)) {
         word(self.tick);
-        let mut junctions: Vec<(u64, u32)> = (0..self.graph.node_slots() as u32)
-            .filter(|&node| self.graph.is_live_junction(node))
-            .map(|node| (self.graph.node(node).key, node))
-            .collect();
-        junctions.sort_unstable();
-        for (key, node) in junctions {
-            word(key);
-            word(u64::from(self.cursors[node as usize]));
+        for junction in &self.junctions {
+            word(key::pack(junction.position));
+            word(u64::from(junction.cursor));
             for direction in 0..6 {
-                let Some(lane) = self.lane_out(node, direction) else { continue };
+                let Some(lane) = junction.outs[direction] else { continue };
                 let lane = &self.lanes[lane];
                 word((direction as u64) << 32 | (lane.positions.len() - lane.first) as u64);
                 word(u64::from(lane.frozen) | u64::from(lane.refused) << 1);
@@ -336,20 +319,19 @@ impl ReferenceTransit {
     }
 
     fn find_lane(&self, name: LaneName) -> Option<usize> {
-        self.lane_out(self.graph.find(name.from)?, name.direction.index())
+        self.lanes.binary_search_by_key(&name, |lane| lane.name).ok()
+    }
+
+    fn find_junction(&self, position: BlockPos) -> Option<usize> {
+        self.junctions.binary_search_by_key(&position, |junction| junction.position).ok()
     }
 }
 
 impl Lane {
-    fn none() -> Lane {
-        let mut lane = Lane::new(0, LaneSettings::default());
-        lane.live = false;
-        lane
-    }
-
-    fn new(length: u32, settings: LaneSettings) -> Lane {
+    fn new(name: LaneName, to: BlockPos, length: u32, settings: LaneSettings) -> Lane {
         Lane {
-            live: true,
+            name,
+            to,
             frozen: false,
             settings,
             length,

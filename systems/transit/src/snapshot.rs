@@ -3,17 +3,21 @@
 //! A snapshot names lanes by their canonical names and holds no network: pipes are saved with the blocks of the world,
 //! and what a snapshot says about a lane that is no more is spilled when it is restored.
 //!
-//! The bytes are little-endian: `VXTR`, the format version (1), then the columns in the order of [`Snapshot`]'s fields,
+//! The bytes are little-endian: `VXTR`, the format version (2), then the columns in the order of [`Snapshot`]'s fields,
 //! each with its length first. Every length is checked against what is left before anything is allocated.
 
 use voxtick_worlds::{BlockPos, ChunkPos, Direction, ItemKind, ItemStack};
 
-use crate::network::{LaneName, key};
-use crate::settings::LaneSettings;
+use crate::migrate::block_of;
+use crate::network::{CUT_EVERY, Connections, GraphError, LaneName, key};
+use crate::settings::{LaneSettings, UNIT};
 
 const MAGIC: [u8; 4] = *b"VXTR";
 /// The version of the format that this crate writes; it reads this one only.
-pub const SNAPSHOT_VERSION: u16 = 1;
+pub const SNAPSHOT_VERSION: u16 = 2;
+
+/// So many steps of segments may cross one chunk: what bytes can make grow has an end.
+const MOST_STEPS: u64 = 1 << 24;
 
 /// Ticks are counted in 64 bits with room to add to them.
 const LAST_TICK: u64 = u64::MAX >> 8;
@@ -21,10 +25,15 @@ const LAST_TICK: u64 = u64::MAX >> 8;
 /// The items of a network, or of one chunk's part of it, at the end of a tick.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
-    /// The tick at whose end it was taken.
+    /// The tick that all times count from: that at whose end it was taken; of a chunk, the latest of its times, so that
+    /// the snapshot stays the same while nothing happens there.
     pub tick: u64,
-    /// The chunk whose lanes (those that leave a junction in it) it holds; `None` for a whole network.
+    /// The chunk whose part it holds; `None` for a whole network.
     pub chunk: Option<ChunkPos>,
+    /// Of a chunk: its pipes, and those at which segments that cross it end elsewhere.
+    pub pipes: Vec<(BlockPos, Connections)>,
+    /// Of a chunk: the segments that cross it or end in it, by the lane towards higher coordinates and the length.
+    pub segments: Vec<(LaneName, u32)>,
     /// Of a whole network: how many item rows there are, and which are free, in the order of their release.
     pub rows: u32,
     /// See `rows`.
@@ -61,7 +70,7 @@ pub struct LaneRecord {
 pub struct ItemRecord {
     /// Units from the entry of the lane.
     pub position: u32,
-    /// Its handle when the snapshot was taken.
+    /// Its handle when the snapshot was taken; 0 in that of a chunk.
     pub handle: u32,
     /// Its own speed, 0 for none.
     pub speed: u16,
@@ -78,7 +87,7 @@ pub enum SnapshotError {
     Magic,
     /// Another version of the format.
     #[error(
-        "transit snapshot of version {version}; this program reads version 1: use the program that wrote it"
+        "transit snapshot of version {version}; this program reads version 2: use the program that wrote it"
     )]
     Version {
         /// The version found.
@@ -122,6 +131,21 @@ pub enum SnapshotError {
         /// The lane.
         lane: LaneName,
     },
+    /// It is one of a chunk where one of a whole network was asked for, or the other way round.
+    #[error("a transit snapshot of a chunk cannot stand for one of a whole network, nor the other way round")]
+    Extent,
+    /// Its pipes have no place in the network.
+    #[error(transparent)]
+    Graph(GraphError),
+    /// Segments that do not cross the chunk, or too many steps of them.
+    #[error(
+        "transit snapshot of chunk {chunk} claims a segment that is not there or more than {MOST_STEPS} steps of \
+         them: it is damaged or was changed"
+    )]
+    Segments {
+        /// The chunk.
+        chunk: ChunkPos,
+    },
     /// There are bytes behind the end.
     #[error("transit snapshot goes on after its end at byte {at}: the file is damaged")]
     TooLong {
@@ -152,6 +176,16 @@ impl Snapshot {
         length(&mut out, self.free.len());
         self.free.iter().for_each(|row| out.extend_from_slice(&row.to_le_bytes()));
         self.totals.iter().for_each(|total| out.extend_from_slice(&total.to_le_bytes()));
+        length(&mut out, self.pipes.len());
+        for &(position, connections) in &self.pipes {
+            block(&mut out, position);
+            out.push(connections.bits());
+        }
+        length(&mut out, self.segments.len());
+        for &(name, steps) in &self.segments {
+            lane(&mut out, name);
+            out.extend_from_slice(&steps.to_le_bytes());
+        }
         length(&mut out, self.lanes.len());
         for record in &self.lanes {
             lane(&mut out, record.lane);
@@ -219,6 +253,14 @@ impl Snapshot {
         for total in &mut snapshot.totals {
             *total = u64::from_le_bytes(input.take()?);
         }
+        input.part = "pipes";
+        for _ in 0..input.length(9)? {
+            snapshot.pipes.push((input.block()?, Connections::from_bits(input.flag(63)?)));
+        }
+        input.part = "segments";
+        for _ in 0..input.length(13)? {
+            snapshot.segments.push((input.lane()?, input.u32()?));
+        }
         input.part = "lanes";
         for _ in 0..input.length(37)? {
             snapshot.lanes.push(input.lane_record()?);
@@ -243,11 +285,27 @@ impl Snapshot {
         Ok(snapshot)
     }
 
+    /// True where it holds nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pipes.is_empty() && self.lanes.is_empty()
+    }
+
+    /// True where all segments lead to higher coordinates within bounds, and take no more steps than a chunk's may.
+    fn check_segments(&self) -> bool {
+        let sound = |&(name, length): &(LaneName, u32)| {
+            let ahead = name.direction.index() & 1 == 1 && (1..=CUT_EVERY as u32).contains(&length);
+            ahead && key::check(block_of(name, length * UNIT)).is_ok()
+        };
+        let steps: u64 = self.segments.iter().map(|&(_, length)| u64::from(length)).sum();
+        steps <= MOST_STEPS && self.segments.iter().all(sound) && self.segments.is_sorted_by(|a, b| a.0 < b.0)
+    }
+
     /// Finds out whether a solver could have made it: items in order on every lane, and in the snapshot of a whole
     /// network every row exactly once.
     ///
     /// # Errors
-    /// [`SnapshotError::Tick`], [`SnapshotError::Order`], [`SnapshotError::Rows`].
+    /// [`SnapshotError::Tick`], [`SnapshotError::Order`], [`SnapshotError::Rows`], [`SnapshotError::Segments`].
     pub fn check(&self) -> Result<(), SnapshotError> {
         if self.tick > LAST_TICK {
             return Err(SnapshotError::Tick { tick: self.tick });
@@ -257,8 +315,11 @@ impl Snapshot {
                 return Err(SnapshotError::Order { lane: record.lane });
             }
         }
-        if self.chunk.is_some() {
-            return Ok(());
+        if let Some(chunk) = self.chunk {
+            return self.check_segments().then_some(()).ok_or(SnapshotError::Segments { chunk });
+        }
+        if !self.pipes.is_empty() || !self.segments.is_empty() {
+            return Err(SnapshotError::Extent);
         }
         let handles = self.lanes.iter().flat_map(|lane| lane.items.iter().map(|item| item.handle));
         let mut rows: Vec<u32> = handles.chain(self.free.iter().copied()).collect();

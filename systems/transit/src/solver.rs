@@ -10,6 +10,7 @@
 //! can move costs nothing. Lanes on which items have their own speeds cost per item where they flow.
 
 mod alone;
+mod chunks;
 mod edits;
 mod feed;
 mod junction;
@@ -17,8 +18,10 @@ mod lane;
 mod lanes;
 mod parallel;
 mod prefix;
+mod runs;
 mod save;
 mod single;
+mod slots;
 mod state;
 mod wheel;
 
@@ -34,9 +37,9 @@ use crate::items::{ItemHandle, Items};
 use crate::network::{LaneName, NONE, SegmentedGraph};
 use crate::settings::LaneSettings;
 use junction::{Decision, Junction, View};
-use lane::{FROZEN, LIVE, NEVER, REFUSED, SINGLE};
+use lane::{NEVER, REFUSED, SINGLE};
 pub(crate) use lanes::Lanes;
-use wheel::{Due, Entry, Wheel};
+use wheel::{Due, Wheel};
 
 /// Moves items through a network of pipes.
 ///
@@ -82,8 +85,12 @@ pub struct TransitSolver {
     spills: Vec<Spill>,
     totals: Totals,
     unloaded: FxHashSet<ChunkPos>,
+    /// Chunks whose items have been taken out.
+    away: FxHashSet<ChunkPos>,
     polled: bool,
     least_shared: usize,
+    /// How many items arrived and sources were due in the last tick.
+    due: usize,
     feed: Option<Box<feed::Feed>>,
     tick: u64,
     scratch: Scratch,
@@ -97,17 +104,21 @@ const AHEAD: usize = 16;
 /// What a step needs only while it runs.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
-    entries: Vec<Entry>,
+    /// Sources and junctions that are due.
+    entries: Vec<u32>,
+    /// Lanes whose front item arrives.
+    arrived: Vec<u32>,
+    rows: Vec<u32>,
     /// Junctions to visit where something stands, by position.
     visits: Vec<(u64, u32)>,
+    sorted: Vec<(u64, u32)>,
     /// Junctions to visit where nothing stands.
     plain: Vec<u32>,
     order: Vec<u32>,
     /// Junctions that a container's change calls for while the tick runs.
     called: BinaryHeap<Reverse<(u64, u32)>>,
     changed: Vec<ContainerId>,
-    jobs: Vec<(u64, parallel::Job)>,
-    parts: Vec<parallel::Part>,
+    parts: parallel::Parts,
 }
 
 impl TransitSolver {
@@ -127,8 +138,10 @@ impl TransitSolver {
             spills: Vec::new(),
             totals: Totals::default(),
             unloaded: FxHashSet::default(),
+            away: FxHashSet::default(),
             polled: false,
-            least_shared: parallel::LEAST_ENTRIES,
+            least_shared: parallel::LEAST_DUE,
+            due: 0,
             feed: None,
             tick: 0,
             scratch: Scratch::default(),
@@ -153,6 +166,7 @@ impl TransitSolver {
     /// Runs one tick.
     pub fn step(&mut self, inventories: &mut Inventories) {
         self.begin_tick();
+        self.lanes.advance(&mut self.scratch.rows, &mut self.scratch.arrived);
         self.run_listed(inventories);
     }
 
@@ -169,7 +183,7 @@ impl TransitSolver {
         self.list_visits();
         self.call_changed(inventories);
         // Where nothing stands, nothing is created or delivered, and the order of visits cannot be told.
-        let far = self.lanes.rows.len() > IN_CACHE;
+        let far = self.lanes.len() > IN_CACHE;
         let mut plain = std::mem::take(&mut self.scratch.plain);
         for (at, &joint) in plain.iter().enumerate() {
             if far && at % AHEAD == 0 {
@@ -182,7 +196,7 @@ impl TransitSolver {
         plain.clear();
         self.scratch.plain = plain;
         let mut visits = std::mem::take(&mut self.scratch.visits);
-        visits.sort_unstable();
+        runs::sort(&mut visits, &mut self.scratch.sorted);
         for (at, &visit) in visits.iter().enumerate() {
             if far && at % AHEAD == 0 {
                 self.touch(visits[at..].iter().map(|&(_, joint)| joint));
@@ -221,9 +235,9 @@ impl TransitSolver {
             let junction = &self.junctions[joint as usize];
             let input = junction.waiting.trailing_zeros() as usize;
             if let Some(&out) = junction.outs.get(input) {
-                sum ^= self.lanes.row(out ^ 1).touch_front() ^ junction.sink;
+                sum ^= self.lanes.touch(out ^ 1, true) ^ junction.sink;
             } else if let Some(&out) = junction.outs.get(input.wrapping_sub(6)).filter(|&&out| out != NONE) {
-                sum ^= self.lanes.row(out).touch_back() ^ junction.station;
+                sum ^= self.lanes.touch(out, false) ^ junction.station;
             }
         }
         std::hint::black_box(sum);
@@ -241,16 +255,16 @@ impl TransitSolver {
 
     /// Puts the junctions that have to be visited in this tick on the list.
     fn list_visits(&mut self) {
+        self.due = self.scratch.arrived.len() + self.scratch.entries.len();
+        let mut arrived = std::mem::take(&mut self.scratch.arrived);
+        for lane in arrived.drain(..) {
+            let row = self.lanes.row(lane);
+            self.list(row.to, 1 << (row.direction ^ 1));
+        }
+        self.scratch.arrived = arrived;
         let mut entries = std::mem::take(&mut self.scratch.entries);
         for entry in entries.drain(..) {
-            match entry.due() {
-                Due::Arrival(lane) => {
-                    let row = self.lanes.row(lane);
-                    if row.due == self.tick && row.flags & (LIVE | FROZEN) == LIVE {
-                        let side = row.direction ^ 1;
-                        self.list(row.to, 1 << side);
-                    }
-                }
+            match Due::of(entry) {
                 Due::Source(source) => {
                     let row = &self.endpoints.sources[source as usize];
                     if row.due == self.tick && row.joint != NONE {
@@ -315,7 +329,7 @@ impl TransitSolver {
                 }
                 Some(_) if junction.next_visit > self.tick + 1 => {
                     junction.next_visit = self.tick + 1;
-                    self.wheel.push(self.tick + 1, Due::Junction(joint));
+                    self.wheel.push(self.tick + 1, Due::Junction(joint).entry());
                 }
                 Some(_) => {}
             }
@@ -357,7 +371,7 @@ impl TransitSolver {
         let junction = self.junctions[joint as usize];
         let carry = |side: usize| {
             let row = self.lanes.row(junction.outs[side] ^ 1);
-            if junction.waiting & (1 << side) != 0 && row.due == self.tick { row.carry } else { 0 }
+            if junction.waiting & (1 << side) != 0 && row.due == self.tick { row.carry() } else { 0 }
         };
         let most = (0..6).filter(|&side| junction.outs[side] != NONE).map(carry).max().unwrap_or(0);
         for lane in junction.outs {
@@ -382,7 +396,7 @@ impl TransitSolver {
             Decision::Wait => return false,
             Decision::Refuse => {
                 let from = junction.outs[usize::from(input)] ^ 1;
-                self.lanes.rows[from as usize].flags |= REFUSED;
+                self.lanes.row_mut(from).flags |= REFUSED;
                 self.events.push(EventKind::Refused, key, self.lanes.front(from));
                 return false;
             }
@@ -419,7 +433,7 @@ impl TransitSolver {
                 let supply = row.source.supply;
                 let handle = self.items.add(stack, row.source.speed).0;
                 if has_more(row) {
-                    self.wheel.push(row.due, Due::Source(at));
+                    self.wheel.push(row.due, Due::Source(at).entry());
                 }
                 self.enter(to, 0, handle);
                 self.totals.created += 1;
@@ -436,9 +450,8 @@ impl TransitSolver {
     fn leave(&mut self, lane: u32) -> u32 {
         let handle = self.lanes.pop(lane, self.tick);
         self.note_left(lane);
-        let row = self.lanes.row(lane);
-        if row.due != NEVER {
-            self.wheel.push(row.due, Due::Arrival(lane));
+        if self.lanes.row(lane).due != NEVER {
+            self.lanes.note_arrival(lane);
         }
         if self.lanes.room(lane, self.tick) < 0 {
             self.tell_upstream(lane);
@@ -460,9 +473,8 @@ impl TransitSolver {
     fn enter(&mut self, lane: u32, position: u32, handle: u32) {
         self.lanes.push(lane, self.tick, position, handle, &self.items);
         self.note_entered(lane, position, handle);
-        let row = self.lanes.row(lane);
-        if row.count == 1 {
-            self.wheel.push(row.due, Due::Arrival(lane));
+        if self.lanes.row(lane).count == 1 {
+            self.lanes.note_arrival(lane);
         }
     }
 
@@ -496,7 +508,7 @@ impl TransitSolver {
         let junction = &mut self.junctions[joint as usize];
         if tick < junction.next_visit {
             junction.next_visit = tick;
-            self.wheel.push(tick, Due::Junction(joint));
+            self.wheel.push(tick, Due::Junction(joint).entry());
         }
     }
 

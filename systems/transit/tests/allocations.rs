@@ -39,6 +39,7 @@ static ALLOCATOR: Counting = Counting;
 fn a_steady_tick_does_not_allocate() {
     let settings = LaneSettings::new(UNIT / 10, UNIT / 5).expect("sound");
     let mut inventories = Inventories::default();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
     for (name, lines) in [
         ("flowing", Lines::flowing(40, 30_000, settings, 3)),
         ("with junctions", Lines { junction_every: Some(5), ..Lines::flowing(40, 30_000, settings, 3) }),
@@ -47,6 +48,7 @@ fn a_steady_tick_does_not_allocate() {
         let mut layout = Layout::default();
         layout.lines(&lines);
         let mut transit = TransitSolver::from_layout(&layout, settings).expect("sound");
+        let mut shared = transit.clone().with_least_shared(1);
         for _ in 0..1500 {
             transit.step(&mut inventories);
         }
@@ -55,5 +57,17 @@ fn a_steady_tick_does_not_allocate() {
             transit.step(&mut inventories);
         }
         assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{name}");
+        // Calling into the pool from outside may allocate; what runs inside may not.
+        let allocated = pool.install(|| {
+            for _ in 0..1500 {
+                shared.step_parallel(&mut inventories);
+            }
+            let before = ALLOCATIONS.load(Ordering::Relaxed);
+            for _ in 0..300 {
+                shared.step_parallel(&mut inventories);
+            }
+            ALLOCATIONS.load(Ordering::Relaxed) - before
+        });
+        assert_eq!(allocated, 0, "{name}, shared by two threads");
     }
 }

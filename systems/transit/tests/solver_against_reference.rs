@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use proptest::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use voxtick_transit::{
-    Connections, Filter, LaneName, LaneSettings, Priority, ReferenceTransit, Room, Router, SegmentedGraph,
-    Sink, Source, Spill, Supply, TransitSolver, UNIT,
+    Connections, Filter, LaneName, LaneSettings, NearestSink, Priority, ReferenceTransit, Room, Router,
+    SegmentedGraph, Sink, Source, Spill, Supply, TransitSolver, UNIT,
 };
 use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, Direction, Inventories, ItemKind, ItemStack};
 
@@ -32,6 +32,21 @@ enum Action {
 struct Side<T> {
     transit: T,
     inventories: Inventories,
+}
+
+impl Side<ReferenceTransit> {
+    fn lanes(&self) -> Vec<LaneName> {
+        self.transit.lane_names()
+    }
+}
+
+impl Side<TransitSolver> {
+    fn lanes(&self) -> Vec<LaneName> {
+        let segments = self.transit.graph().segments();
+        let mut lanes: Vec<LaneName> = segments.flat_map(|it| [it.forward(), it.backward()]).collect();
+        lanes.sort();
+        lanes
+    }
 }
 
 fn place() -> impl Strategy<Value = BlockPos> {
@@ -113,7 +128,7 @@ fn action() -> impl Strategy<Value = Action> {
         2 => place().prop_map(Action::Remove),
         2 => source().prop_map(Action::Source),
         2 => sink().prop_map(Action::Sink),
-        1 => (place(), 0u8..3).prop_map(|(at, router)| Action::Router(at, router)),
+        1 => (place(), 0u8..4).prop_map(|(at, router)| Action::Router(at, router)),
         2 => (lane(), settings()).prop_map(|(lane, settings)| Action::Lane(lane, settings)),
         2 => (-1i32..1, any::<bool>()).prop_map(|(x, loaded)| Action::Loaded(ChunkPos::new(x, 0), loaded)),
         4 => (lane(), 0u32..5 * UNIT, stack(), 0u16..9000)
@@ -129,10 +144,7 @@ fn network() -> impl Strategy<Value = Vec<(BlockPos, Connections)>> {
 }
 
 /// The lanes that exist, for actions that would rarely name one by chance.
-fn some_lane(graph: &SegmentedGraph, wanted: LaneName) -> LaneName {
-    let mut lanes: Vec<LaneName> =
-        graph.segments().flat_map(|segment| [segment.forward(), segment.backward()]).collect();
-    lanes.sort();
+fn some_lane(lanes: Vec<LaneName>, wanted: LaneName) -> LaneName {
     match lanes.len() {
         0 => wanted,
         count => {
@@ -143,8 +155,9 @@ fn some_lane(graph: &SegmentedGraph, wanted: LaneName) -> LaneName {
     }
 }
 
-fn routers() -> Vec<Arc<dyn Router>> {
+fn routers(graph: &SegmentedGraph, sinks: &[Sink]) -> Vec<Arc<dyn Router>> {
     vec![
+        Arc::new(NearestSink::new(graph, sinks.iter().map(|sink| sink.position))),
         Arc::new(Priority::new([Direction::East, Direction::South, Direction::West, Direction::North])),
         Arc::new(Filter::new([(ItemKind(1), Direction::East), (ItemKind(2), Direction::South)])),
         Arc::new(Priority::new([Direction::Up, Direction::Down, Direction::West])),
@@ -160,22 +173,19 @@ macro_rules! apply {
             Action::Pipes(pipes) => format!("{:?}", side.transit.add_pipes(pipes)),
             Action::Remove(at) => format!("{}", side.transit.remove_pipe(*at)),
             Action::Source(source) => {
-                let lane = some_lane(side.transit.graph(), source.lane);
+                let lane = some_lane(side.lanes(), source.lane);
                 format!("{:?}", side.transit.add_source(Source { lane, ..*source }))
             }
             Action::Sink(sink) => {
-                let position = some_lane(
-                    side.transit.graph(),
-                    LaneName { from: sink.position, direction: Direction::Up },
-                )
-                .from;
+                let position =
+                    some_lane(side.lanes(), LaneName { from: sink.position, direction: Direction::Up }).from;
                 format!("{:?}", side.transit.add_sink(Sink { position, ..*sink }))
             }
             Action::Router(at, router) => {
                 format!("{:?}", side.transit.set_router(&[*at], $routers[*router as usize].clone()))
             }
             Action::Lane(lane, settings) => {
-                let lane = some_lane(side.transit.graph(), *lane);
+                let lane = some_lane(side.lanes(), *lane);
                 format!("{:?}", side.transit.set_lane(lane, *settings))
             }
             Action::Loaded(chunk, loaded) => {
@@ -183,7 +193,7 @@ macro_rules! apply {
                 String::new()
             }
             Action::Insert(lane, at, stack, speed) => {
-                let lane = some_lane(side.transit.graph(), *lane);
+                let lane = some_lane(side.lanes(), *lane);
                 format!("{:?}", side.transit.insert(lane, *at, *stack, *speed))
             }
             Action::Room(at, count) => format!("{}", side.transit.add_room(*at, *count)),
@@ -218,9 +228,8 @@ fn compare(
     let tick = reference.transit.tick();
     prop_assert_eq!(reference.transit.events(), solver.transit.events(), "events at tick {}, {}", tick, what);
     prop_assert_eq!(reference.transit.totals(), solver.transit.totals(), "totals at tick {}, {}", tick, what);
-    let mut lanes: Vec<LaneName> =
-        reference.transit.graph().segments().flat_map(|it| [it.forward(), it.backward()]).collect();
-    lanes.sort();
+    let lanes = reference.lanes();
+    prop_assert_eq!(&lanes, &solver.lanes(), "lanes at tick {}, {}", tick, what);
     for lane in lanes {
         let (a, b) = (reference.transit.lane(lane), solver.transit.lane(lane));
         prop_assert_eq!(a, b, "{} at tick {}, {}", lane, tick, what);
@@ -256,8 +265,8 @@ fn run(
 ) -> Result<(), TestCaseError> {
     let mut graph = SegmentedGraph::new();
     graph.add_many(pipes).expect("in range");
-    let mut reference =
-        Side { transit: ReferenceTransit::new(graph.clone(), settings), inventories: inventories() };
+    let mut reference = Side { transit: ReferenceTransit::new(settings), inventories: inventories() };
+    reference.transit.add_pipes(pipes).expect("in range");
     let mut by_events =
         Side { transit: TransitSolver::new(graph.clone(), settings), inventories: inventories() };
     let mut polled = Side {
@@ -268,7 +277,7 @@ fn run(
         transit: TransitSolver::new(graph.clone(), settings).with_least_shared(0),
         inventories: inventories(),
     };
-    let routers = routers();
+    let routers = routers(&graph, sinks);
     let first = sources.iter().map(|&it| Action::Source(it)).chain(sinks.iter().map(|&it| Action::Sink(it)));
     for action in first.chain(actions.iter().cloned()) {
         let expected = apply!(&mut reference, &action, routers);

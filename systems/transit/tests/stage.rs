@@ -6,8 +6,8 @@ use voxtick_transit::{
     TransitSolver, UNIT,
 };
 use voxtick_worlds::{
-    BlockPos, BlockStates, Chunk, ChunkPos, Dimension, Direction, ItemKind, ItemStack, Ledger, World,
-    WorldsPlugin,
+    BlockPos, BlockStates, Chunk, ChunkAttachments, ChunkPos, Dimension, Direction, ItemKind, ItemStack,
+    Ledger, World, WorldsPlugin,
 };
 
 fn simulation(layout: &Layout, threads: usize) -> Simulation {
@@ -121,4 +121,79 @@ fn pipes_are_read_from_chunks_and_follow_the_blocks() {
     let ledger = *simulation.world().resource::<Ledger>();
     assert_eq!((ledger.created, ledger.spilled, ledger.expected_present()), (2, 1, Some(1)));
     assert_eq!(simulation.world().resource::<Transit>().0.item_count(), 1);
+}
+
+/// Lines over three chunks in a world that has them.
+fn stored_world() -> Simulation {
+    let mut simulation = simulation(&lines(), 1);
+    for x in 0..3 {
+        for z in 0..2 {
+            let chunk = Chunk::empty(ChunkPos::new(x, z), &Dimension::overworld());
+            simulation.world_mut().resource_mut::<World>().insert_chunk(chunk);
+        }
+    }
+    simulation
+}
+
+fn balance(simulation: &Simulation) -> u64 {
+    let present = simulation.world().resource::<Transit>().0.item_count();
+    assert_eq!(simulation.world().resource::<Ledger>().expected_present(), Some(present));
+    present
+}
+
+#[test]
+fn what_is_in_pipes_leaves_and_returns_with_its_chunk() {
+    let (mut simulation, mut still) = (stored_world(), stored_world());
+    let chunk = ChunkPos::new(1, 0);
+    for simulation in [&mut simulation, &mut still] {
+        simulation.run(20).expect("no error");
+    }
+    let before = balance(&simulation);
+    // A chunk that is stored has its items kept with it, and what they are does not change by storing.
+    assert!(ChunkAttachments::store(simulation.world_mut(), chunk));
+    assert!(!ChunkAttachments::store(simulation.world_mut(), chunk), "nothing has changed since");
+    assert!(!ChunkAttachments::take_out(simulation.world_mut(), chunk), "it is what has just been stored");
+    let left = balance(&simulation);
+    assert!(left < before);
+    let kept = simulation.world_mut().resource_mut::<World>().remove_chunk(chunk).expect("it was there");
+    assert!(!kept.attachments["voxtick:transit"].is_empty());
+    let same = still.world_mut().resource_mut::<World>().remove_chunk(chunk).expect("it was there");
+    for simulation in [&mut simulation, &mut still] {
+        simulation.run(15).expect("no error");
+    }
+    balance(&simulation);
+    simulation.world_mut().resource_mut::<World>().insert_chunk(kept);
+    assert_eq!(ChunkAttachments::put_back(simulation.world_mut(), chunk), []);
+    still.world_mut().resource_mut::<World>().insert_chunk(same);
+    for _ in 0..30 {
+        simulation.run(1).expect("no error");
+        still.run(1).expect("no error");
+        balance(&simulation);
+        let words = |simulation: &Simulation| {
+            let mut words = Vec::new();
+            simulation.world().resource::<Transit>().0.state_words(|word| words.push(word));
+            words
+        };
+        assert_eq!(words(&simulation), words(&still), "as if it had stood still");
+    }
+}
+
+#[test]
+fn bytes_of_a_chunk_that_are_damaged_are_refused_and_kept() {
+    let mut simulation = stored_world();
+    simulation.run(20).expect("no error");
+    let (chunk, other) = (ChunkPos::new(1, 0), ChunkPos::new(0, 0));
+    ChunkAttachments::store(simulation.world_mut(), chunk);
+    let before = balance(&simulation);
+    let sound =
+        simulation.world().resource::<World>().chunk(chunk).expect("loaded").attachments["voxtick:transit"]
+            .clone();
+    for (place, bytes) in [(chunk, &sound[..sound.len() - 1]), (other, &sound[..])] {
+        let mut world = simulation.world_mut().resource_mut::<World>();
+        let damaged = world.chunk_mut(place).expect("loaded");
+        damaged.attachments.insert("voxtick:transit".to_owned(), bytes.into());
+        let refused = ChunkAttachments::put_back(simulation.world_mut(), place);
+        assert_eq!(refused.len(), 1, "{place:?}");
+        assert_eq!(balance(&simulation), before);
+    }
 }

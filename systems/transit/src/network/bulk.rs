@@ -32,26 +32,45 @@ impl SegmentedGraph {
         }
         self.index.reserve(pipes.len());
         self.nodes.reserve(pipes.len());
+        let old = self.nodes.len();
+        // What each node is to become: of a position that comes twice, the last mask.
+        let mut wanted: Vec<Option<Connections>> = vec![None; old + pipes.len()];
+        // Nodes that take part in no run until the trace below.
+        let mut fresh = vec![false; old + pipes.len()];
         let mut touched = Vec::with_capacity(pipes.len());
-        // Nodes of this call take part in no run until the trace below.
-        let mut fresh = vec![false; self.nodes.len() + pipes.len()];
         for &(position, connections) in pipes {
             let key = key::pack(position);
-            let node = match self.find_key(key) {
-                Some(node) => {
-                    if !fresh[node as usize] {
-                        self.detach(node);
-                    }
-                    let it = &mut self.nodes[node as usize];
-                    it.connections = connections;
-                    it.arms = [NONE; 6];
-                    node
-                }
-                None => self.insert_node(key, connections),
-            };
-            fresh[node as usize] = true;
-            touched.push(node);
+            let node = self.find_key(key).unwrap_or_else(|| {
+                let node = self.insert_node(key, connections);
+                fresh[node as usize] = true;
+                node
+            });
+            if wanted[node as usize].replace(connections).is_none() {
+                touched.push(node);
+            }
         }
+        touched.retain(|&node| {
+            let it = self.nodes[node as usize];
+            let Some(connections) = wanted[node as usize] else { return false };
+            if fresh[node as usize] {
+                self.nodes[node as usize].connections = connections;
+                return true;
+            }
+            if it.connections == connections {
+                return false;
+            }
+            if self.through(node).is_none() && key::through_axis(it.key, connections).is_none() {
+                // Segments that end here both before and after stay what they are.
+                self.disarm(node, connections);
+                return true;
+            }
+            self.detach(node);
+            let it = &mut self.nodes[node as usize];
+            it.connections = connections;
+            it.arms = [NONE; 6];
+            fresh[node as usize] = true;
+            true
+        });
         self.delta.touched.extend(touched.iter().map(|&node| (self.nodes[node as usize].key, node)));
         let mut fused = vec![false; self.nodes.len()];
         for &node in &touched {

@@ -46,6 +46,10 @@ impl SegmentedGraph {
             self.components.shrink(component);
         }
         self.index.remove(&key);
+        let place = self.nodes[node as usize].place;
+        if let Some(moved) = self.by_chunk.remove(key, place) {
+            self.nodes[moved as usize].place = place;
+        }
         self.nodes[node as usize].live = false;
         self.free_nodes.push(node);
         self.reconcile(None, &neighbours);
@@ -56,7 +60,7 @@ impl SegmentedGraph {
     pub(super) fn insert_node(&mut self, key: u64, connections: Connections) -> u32 {
         let junction = key::through_axis(key, connections).is_none();
         let component = if junction { self.components.fresh() } else { NONE };
-        let node = Node { key, arms: [NONE; 6], component, connections, live: true };
+        let node = Node { key, arms: [NONE; 6], component, place: 0, connections, live: true };
         let slot = match self.free_nodes.pop() {
             Some(slot) => {
                 self.nodes[slot as usize] = node;
@@ -68,6 +72,7 @@ impl SegmentedGraph {
             }
         };
         self.index.insert(key, slot);
+        self.nodes[slot as usize].place = self.by_chunk.insert(key, slot);
         slot
     }
 
@@ -100,20 +105,24 @@ impl SegmentedGraph {
 
     /// Changes a junction into another junction: only arms whose link changes are touched.
     fn rearm(&mut self, node: u32, connections: Connections) {
-        let before = self.nodes[node as usize].connections.bits();
-        let lost = before & !connections.bits();
-        let gained = connections.bits() & !before;
+        let gained = connections.bits() & !self.nodes[node as usize].connections.bits();
+        self.disarm(node, connections);
+        for direction in 0..6 {
+            if gained & (1 << direction) != 0 {
+                self.link(node, direction);
+            }
+        }
+    }
+
+    /// Gives a junction other connections and cuts the arms off that it opens to no more; those gained are not linked.
+    pub(super) fn disarm(&mut self, node: u32, connections: Connections) {
+        let lost = self.nodes[node as usize].connections.bits() & !connections.bits();
         for direction in 0..6 {
             if lost & (1 << direction) != 0 {
                 self.unlink(node, direction);
             }
         }
         self.nodes[node as usize].connections = connections;
-        for direction in 0..6 {
-            if gained & (1 << direction) != 0 {
-                self.link(node, direction);
-            }
-        }
     }
 
     /// Keeps the sizes of components right where a node changes between junction and passing through.

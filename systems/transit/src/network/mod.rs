@@ -9,6 +9,7 @@
 //! middle finds its run by binary search: extending, joining or splitting a run never walks it.
 
 mod bulk;
+mod chunks;
 mod components;
 mod edit;
 pub(crate) mod key;
@@ -80,6 +81,7 @@ pub struct SegmentedGraph {
     lines: FxHashMap<u64, Vec<(i32, u32)>>,
     segment_count: usize,
     components: components::Components,
+    by_chunk: chunks::ByChunk,
     delta: Delta,
 }
 
@@ -90,6 +92,8 @@ pub(crate) struct Node {
     pub(crate) arms: [u32; 6],
     /// The connected component of a junction; nodes that pass through take their run's.
     component: u32,
+    /// Its place in the list of its chunk.
+    place: u32,
     pub(crate) connections: Connections,
     live: bool,
 }
@@ -206,6 +210,7 @@ impl SegmentedGraph {
             + self.runs.capacity() * size_of::<Run>()
             + self.lines.capacity() * 33
             + self.lines.values().map(|line| line.capacity() * 8).sum::<usize>()
+            + self.by_chunk.memory_bytes()
     }
 
     /// The node at `position`.

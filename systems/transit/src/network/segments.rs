@@ -130,6 +130,12 @@ impl SegmentedGraph {
         (run != NONE && self.runs[run as usize].closed).then_some(run)
     }
 
+    /// The segment that passes through a node along the axis of `direction`.
+    pub(crate) fn passing(&self, node: u32, direction: Direction) -> Option<u32> {
+        let axis = self.through(node).filter(|&axis| axis == axis_of(direction.index()))?;
+        Some(self.run_through(node, axis)).filter(|&run| self.run(run).closed)
+    }
+
     pub(crate) fn segment(&self, run: u32) -> Segment {
         let it = &self.runs[run as usize];
         Segment {

@@ -8,7 +8,7 @@
 //! rings of 20 blocks).
 
 use super::junction::{Junction, View};
-use super::lane::{FROZEN, NEVER, SINGLE};
+use super::lane::{FROZEN, SINGLE};
 use super::wheel::Due;
 use super::{TransitSolver, has_more};
 use crate::endpoints::Supply;
@@ -29,34 +29,22 @@ impl TransitSolver {
         }
         let direction = junction.turn(ways);
         let (from, to) = (junction.outs[side as usize] ^ 1, junction.outs[direction as usize]);
-        let Ok([source, target]) = self.lanes.rows.get_disjoint_mut([from as usize, to as usize]) else {
-            return false;
-        };
+        let (source, target) = (self.lanes.row(from), self.lanes.row(to));
         if (source.flags | target.flags) & (FROZEN | SINGLE) != 0 {
             return false;
         }
-        let (source_settings, target_settings) =
-            (self.lanes.classes[usize::from(source.class)], self.lanes.classes[usize::from(target.class)]);
-        let room = target.room(now, target_settings);
+        let room = self.lanes.room(to, now);
         if room < 0 {
             return false;
         }
+        let carry = if source.due == now { source.carry() } else { 0 };
+        let position = i64::from(carry).min(room) as u32;
         junction.waiting = 0;
         junction.listed = false;
         junction.cursor = direction + 1;
-        let carry = if source.due == now { source.carry } else { 0 };
-        source.settle(now, source_settings);
-        let handle = source.pop(now, source_settings);
-        target.settle(now, target_settings);
-        let position = i64::from(carry).min(room) as u32;
-        target.push(now, target_settings, position, handle);
-        if source.due != NEVER {
-            self.wheel.push(source.due, Due::Arrival(from));
-        }
-        if target.count == 1 {
-            self.wheel.push(target.due, Due::Arrival(to));
-        }
-        if source.room(now, source_settings) < 0 {
+        let (handle, full) = self.lanes.leave_gaps(from, now);
+        self.lanes.enter_gaps(to, now, position, handle);
+        if full {
             self.tell_upstream(from);
         }
         self.note_left(from);
@@ -79,7 +67,7 @@ impl TransitSolver {
         let junction = &mut self.junctions[joint as usize];
         let Some(sink) = self.endpoints.sinks.get_mut(junction.sink as usize) else { return false };
         let lane = junction.outs[side] ^ 1;
-        let row = &mut self.lanes.rows[lane as usize];
+        let row = self.lanes.row(lane);
         if !sink.takes_all() || junction.router != 0 || row.is(FROZEN) {
             return false;
         }
@@ -91,13 +79,7 @@ impl TransitSolver {
         let handle = if row.is(SINGLE) {
             self.leave(lane)
         } else {
-            let settings = self.lanes.classes[usize::from(row.class)];
-            row.settle(now, settings);
-            let handle = row.pop(now, settings);
-            let full = row.room(now, settings) < 0;
-            if row.due != NEVER {
-                self.wheel.push(row.due, Due::Arrival(lane));
-            }
+            let (handle, full) = self.lanes.leave_gaps(lane, now);
             if full {
                 self.tell_upstream(lane);
             }
@@ -131,7 +113,7 @@ impl TransitSolver {
         junction.waiting = 0;
         junction.listed = false;
         if has_more(source) {
-            self.wheel.push(source.due, Due::Source(at));
+            self.wheel.push(source.due, Due::Source(at).entry());
         }
         let handle = self.items.add(stack, source.source.speed).0;
         let key = junction.key;
@@ -202,6 +184,6 @@ pub(super) fn plan(view: &View<'_>, junction: &Junction) -> Plan {
         return Plan::General;
     }
     let row = view.lanes.row(from);
-    let carry = if row.due == now { row.carry } else { 0 };
+    let carry = if row.due == now { row.carry() } else { 0 };
     Plan::HandOver { from, direction, position: i64::from(carry).min(room) as u32 }
 }

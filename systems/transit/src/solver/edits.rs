@@ -15,7 +15,7 @@ use crate::loading::is_loaded;
 use crate::migrate::{OldLane, rehome};
 use crate::network::{Connections, GraphError, LaneName, NONE, SegmentedGraph, key};
 use crate::routers::Router;
-use crate::settings::{LaneSettings, SettingsError, UNIT};
+use crate::settings::{LaneSettings, SettingsError};
 
 impl TransitSolver {
     /// Adds a pipe or changes its connections; items keep their places.
@@ -47,8 +47,7 @@ impl TransitSolver {
 
     /// Makes the lanes of a graph that was built before the solver.
     pub(super) fn open_all_lanes(&mut self) {
-        self.lanes.rows.reserve_exact(self.graph.run_slots() * 2);
-        self.lanes.rows.resize(self.graph.run_slots() * 2, Lane::none());
+        self.lanes.grow(self.graph.run_slots() * 2);
         for run in 0..self.graph.run_slots() as u32 {
             if self.graph.is_live_segment(run) {
                 let forward = self.graph.segment(run).direction().index();
@@ -64,7 +63,7 @@ impl TransitSolver {
     /// Brings lanes and junctions in line with the last edit of the graph.
     fn adopt(&mut self) {
         let delta = self.graph.delta().clone();
-        self.lanes.rows.resize(self.graph.run_slots() * 2, Lane::none());
+        self.lanes.grow(self.graph.run_slots() * 2);
         self.joints.resize(self.graph.node_slots(), NONE);
         let mut ends = Vec::new();
         let mut old = Vec::new();
@@ -87,7 +86,7 @@ impl TransitSolver {
             let row = self.open_lane(lane.run, lane.direction, class);
             if !lane.travellers.is_empty() {
                 self.lanes.refill(row, self.tick, &lane.travellers, &self.items);
-                self.wheel.push(self.lanes.row(row).due, Due::Arrival(row));
+                self.lanes.note_arrival(row);
             }
         }
         for &run in &delta.added {
@@ -122,11 +121,10 @@ impl TransitSolver {
         let (from, to) = if direction & 1 == 1 { (it.low, it.high) } else { (it.high, it.low) };
         let (from, to) = (self.joint(from), self.joint(to));
         let it = self.graph.run(run);
-        let length = it.length * UNIT;
+        let blocks = it.length;
         let frozen = !is_loaded(&self.graph.segment(run), &self.unloaded);
         let flags = if frozen { LIVE | FROZEN } else { LIVE };
-        self.lanes.rows[lane as usize] =
-            Lane::new(self.tick, length, (from, to), direction as u8, class, flags);
+        self.lanes.put(lane, Lane::new(self.tick, blocks, (from, to), direction as u8, class, flags));
         if self.lanes.settings(lane).own_speeds() {
             self.lanes.refill(lane, self.tick, &[], &self.items);
         }
@@ -205,13 +203,13 @@ impl TransitSolver {
         let class = self.lanes.class(settings)?;
         self.note_lane(lane);
         let travellers = self.lanes.items(lane, self.tick);
-        let row = &mut self.lanes.rows[lane as usize];
+        let row = self.lanes.row_mut(lane);
         row.class = class;
         row.flags &= !REFUSED;
         let (from, to) = (row.from, row.to);
         self.lanes.refill(lane, self.tick, &travellers, &self.items);
         if !travellers.is_empty() {
-            self.wheel.push(self.lanes.row(lane).due, Due::Arrival(lane));
+            self.lanes.note_arrival(lane);
         }
         for joint in [from, to] {
             self.refresh_at(self.junctions[joint as usize].key);
@@ -227,7 +225,7 @@ impl TransitSolver {
         let key = self.endpoints.add_source(source, &mut self.items, self.tick)?;
         let station = &self.endpoints.stations[self.endpoints.station_at(key) as usize];
         let row = station.sources[source.lane.direction.index()];
-        self.wheel.push(self.endpoints.sources[row as usize].due, Due::Source(row));
+        self.wheel.push(self.endpoints.sources[row as usize].due, Due::Source(row).entry());
         self.refresh_at(key);
         Ok(())
     }
@@ -274,19 +272,17 @@ impl TransitSolver {
     }
 
     /// Loads or unloads a chunk: segments that cross an unloaded one stand still, to the unit and the tick, and no item
-    /// enters them.
+    /// enters them. Costs what lies in the chunk.
     pub fn set_loaded(&mut self, chunk: ChunkPos, loaded: bool) {
         let changed = if loaded { self.unloaded.remove(&chunk) } else { self.unloaded.insert(chunk) };
         if !changed {
             return;
         }
-        for run in 0..self.graph.run_slots() as u32 {
-            if self.graph.is_live_segment(run) {
-                let frozen = !is_loaded(&self.graph.segment(run), &self.unloaded);
-                for lane in [run * 2, run * 2 + 1] {
-                    if self.lanes.row(lane).is(FROZEN) != frozen {
-                        self.set_frozen(lane, frozen);
-                    }
+        for run in self.graph.segments_in(chunk) {
+            let frozen = !is_loaded(&self.graph.segment(run), &self.unloaded);
+            for lane in [run * 2, run * 2 + 1] {
+                if self.lanes.row(lane).is(FROZEN) != frozen {
+                    self.set_frozen(lane, frozen);
                 }
             }
         }
@@ -295,7 +291,7 @@ impl TransitSolver {
     fn set_frozen(&mut self, lane: u32, frozen: bool) {
         self.note_lane(lane);
         self.lanes.settle(lane, self.tick);
-        let row = &mut self.lanes.rows[lane as usize];
+        let row = self.lanes.row_mut(lane);
         if frozen {
             row.flags |= FROZEN;
             return;
@@ -304,11 +300,11 @@ impl TransitSolver {
         // All arrivals still to come are later by the time it stood still; one that waits has waited all along.
         let stood = self.tick - row.base;
         row.base = self.tick;
+        let (from, to) = (row.from, row.to);
         if row.count > 0 && row.due > self.tick - stood {
             row.due += stood;
-            self.wheel.push(row.due, Due::Arrival(lane));
+            self.lanes.note_arrival(lane);
         }
-        let (from, to) = (row.from, row.to);
         self.recheck(from, self.tick + 1);
         self.recheck(to, self.tick + 1);
     }
@@ -330,8 +326,8 @@ impl TransitSolver {
         if row.is(FROZEN) {
             return Err(InsertError::NotLoaded { lane: name });
         }
-        if position > row.length {
-            return Err(InsertError::BeyondEnd { lane: name, position, length: row.length });
+        if position > row.length() {
+            return Err(InsertError::BeyondEnd { lane: name, position, length: row.length() });
         }
         let spacing = self.lanes.settings(lane).spacing();
         self.note_lane(lane);
@@ -354,23 +350,14 @@ impl TransitSolver {
         }
         let handle = self.new_item(stack, speed)?;
         items.insert(at, (position, handle.0));
-        let (due, carry) = (self.lanes.row(lane).due, self.lanes.row(lane).carry);
+        let (due, carry) = (self.lanes.row(lane).due, self.lanes.row(lane).carry());
         self.lanes.refill(lane, self.tick, &items, &self.items);
-        let row = &mut self.lanes.rows[lane as usize];
         if at > 0 {
-            (row.due, row.carry) = (due, carry);
+            self.lanes.row_mut(lane).keep_due(due, carry);
         } else {
-            let due = row.due;
-            self.wheel.push(due, Due::Arrival(lane));
+            self.lanes.note_arrival(lane);
         }
         Ok(handle)
-    }
-
-    /// Makes room for `count` more items on a lane and in the arrays of all items at once.
-    pub(crate) fn reserve(&mut self, name: LaneName, count: u32) {
-        if let Some(lane) = self.find_lane(name) {
-            self.lanes.reserve(lane, count);
-        }
     }
 
     /// Makes room for `count` more items.
@@ -386,9 +373,8 @@ impl TransitSolver {
 
     fn enter_at(&mut self, lane: u32, position: u32, handle: ItemHandle) {
         self.lanes.push(lane, self.tick, position, handle.0, &self.items);
-        let row = self.lanes.row(lane);
-        if row.count == 1 {
-            self.wheel.push(row.due, Due::Arrival(lane));
+        if self.lanes.row(lane).count == 1 {
+            self.lanes.note_arrival(lane);
         }
     }
 

@@ -23,7 +23,7 @@ impl TransitSolver {
     #[must_use]
     pub fn with_mirror_feed(mut self) -> TransitSolver {
         self.feed = Some(Box::default());
-        for lane in 0..self.lanes.rows.len() as u32 {
+        for lane in 0..self.lanes.len() as u32 {
             self.note_lane(lane);
         }
         self
@@ -69,7 +69,7 @@ impl TransitSolver {
             feed.deltas.before.push(match self.find_lane(name) {
                 Some(lane) => Delta::Lane {
                     record: self.record(name, lane),
-                    blocks: self.lanes.row(lane).length / crate::settings::UNIT,
+                    blocks: self.lanes.row(lane).length() / crate::settings::UNIT,
                     frozen: self.lanes.row(lane).is(FROZEN),
                 },
                 None => Delta::Gone(name),

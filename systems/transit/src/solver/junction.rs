@@ -13,8 +13,9 @@ use crate::items::{ItemHandle, Items};
 use crate::network::NONE;
 use crate::routers::{Route, SinkState};
 
-/// One junction.
+/// One junction, in one line of the cache.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(crate) struct Junction {
     pub(crate) key: u64,
     /// The tick of the next visit that has been noted for it, `u64::MAX` for none.
@@ -224,7 +225,7 @@ impl Junction {
             return None;
         }
         let from = view.lanes.row(self.outs[usize::from(side)] ^ 1);
-        let carry = if from.due == view.now { from.carry } else { 0 };
+        let carry = if from.due == view.now { from.carry() } else { 0 };
         Some(Decision::HandOver { direction, position: i64::from(carry).min(room) as u32 })
     }
 }

@@ -9,7 +9,8 @@
 //!
 //! The gaps that have been eaten up form a prefix, whose length is kept: each item is passed over once in its life.
 
-use crate::settings::LaneSettings;
+use super::slots::{BLOCK, Slots};
+use crate::settings::{LaneSettings, UNIT};
 
 /// Never: no front item.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -23,24 +24,22 @@ pub(crate) const REFUSED: u8 = 4;
 /// Items are kept one by one: see [`super::single`].
 pub(crate) const SINGLE: u8 = 8;
 
-/// One item in the ring of a lane.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Slot {
-    /// How much further than the spacing it is from the item ahead, when the lane was last true; unused for the front.
-    gap: u32,
-    handle: u32,
-}
+const NONE: u32 = u32::MAX;
 
-/// One direction of a segment. All distances are in units of 1/65,536 block.
+/// One direction of a segment, in one line of the cache. All distances are in units of 1/65,536 block.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct Lane {
-    ring: Box<[Slot]>,
     /// The tick at whose end gaps and tail are true. Of an empty lane: the tick in which it became empty.
     pub(crate) base: u64,
     /// The tick in which the front item arrives or has arrived.
     pub(crate) due: u64,
-    /// Index of the front item in the ring; on lanes of single items, the row of those.
+    /// The block that holds the front item; on lanes of single items, the row of those.
     pub(crate) head: u32,
+    /// The block that holds the rearmost item.
+    back: u32,
+    /// The block that holds the first item that is not known to touch the one ahead, where there is one.
+    loose: u32,
     pub(crate) count: u32,
     /// How many items behind the front one are known to have no gap.
     touching: u32,
@@ -48,13 +47,16 @@ pub(crate) struct Lane {
     gap: u32,
     /// Where the rearmost item is.
     pub(crate) tail: u32,
-    pub(crate) length: u32,
-    /// What the front item could have moved on beyond the end in the tick it arrives in.
-    pub(crate) carry: u32,
     pub(crate) from: u32,
     pub(crate) to: u32,
+    /// What the front item could have moved on beyond the end in the tick it arrives in: less than a block.
+    carry: u16,
+    /// In blocks.
+    length: u16,
     /// Row of the settings.
     pub(crate) class: u16,
+    /// The place of the front item in its block.
+    first: u8,
     pub(crate) flags: u8,
     /// The direction in which items move.
     pub(crate) direction: u8,
@@ -63,38 +65,63 @@ pub(crate) struct Lane {
 impl Lane {
     pub(crate) fn none() -> Lane {
         Lane {
-            ring: Box::default(),
             base: 0,
             due: NEVER,
-            head: 0,
+            head: NONE,
+            back: NONE,
+            loose: NONE,
             count: 0,
             touching: 0,
             gap: 0,
             tail: 0,
-            length: 0,
+            from: NONE,
+            to: NONE,
             carry: 0,
-            from: u32::MAX,
-            to: u32::MAX,
+            length: 0,
             class: 0,
+            first: 0,
             flags: 0,
             direction: 0,
         }
     }
 
-    /// An empty lane between two nodes.
+    /// An empty lane of `blocks` steps between two junctions.
     pub(crate) fn new(
         now: u64,
-        length: u32,
-        nodes: (u32, u32),
+        blocks: u32,
+        junctions: (u32, u32),
         direction: u8,
         class: u16,
         flags: u8,
     ) -> Lane {
-        Lane { base: now, length, from: nodes.0, to: nodes.1, direction, class, flags, ..Lane::none() }
+        // Long runs are cut so that this fits.
+        let length = blocks as u16;
+        Lane {
+            base: now,
+            length,
+            from: junctions.0,
+            to: junctions.1,
+            direction,
+            class,
+            flags,
+            ..Lane::none()
+        }
     }
 
     pub(crate) fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// From its entry to its end.
+    #[inline]
+    pub(crate) fn length(&self) -> u32 {
+        u32::from(self.length) * UNIT
+    }
+
+    /// See the field.
+    #[inline]
+    pub(crate) fn carry(&self) -> u32 {
+        u32::from(self.carry)
     }
 
     /// True where the front item was at the end at the end of tick `now`.
@@ -109,7 +136,7 @@ impl Lane {
 
     /// Where the rearmost item is at the end of tick `now`.
     fn tail_at(&self, now: u64, settings: LaneSettings) -> u32 {
-        let furthest = u64::from(self.length) - u64::from(self.count - 1) * u64::from(settings.spacing());
+        let furthest = u64::from(self.length()) - u64::from(self.count - 1) * u64::from(settings.spacing());
         (u64::from(self.tail) + self.moved(now, settings.speed())).min(furthest) as u32
     }
 
@@ -121,7 +148,11 @@ impl Lane {
         }
         let spacing = i64::from(settings.spacing());
         if self.count == 0 {
-            return if self.base == now { i64::from(self.length) - spacing } else { i64::from(self.length) };
+            return if self.base == now {
+                i64::from(self.length()) - spacing
+            } else {
+                i64::from(self.length())
+            };
         }
         // Single items may lie closer than the spacing, and are true already.
         let tail = if self.is(SINGLE) { self.tail } else { self.tail_at(now, settings) };
@@ -131,7 +162,7 @@ impl Lane {
     /// The first tick at which there will be room, if no item leaves; `None` if that takes one.
     pub(crate) fn opens(&self, settings: LaneSettings) -> Option<u64> {
         let spacing = u64::from(settings.spacing());
-        if self.is(FROZEN) || u64::from(self.count) * spacing > u64::from(self.length) {
+        if self.is(FROZEN) || u64::from(self.count) * spacing > u64::from(self.length()) {
             return None;
         }
         let missing = settings.spacing().saturating_sub(self.tail);
@@ -140,7 +171,7 @@ impl Lane {
 
     /// Makes gaps and tail true at the end of tick `now`.
     #[inline]
-    pub(crate) fn settle(&mut self, now: u64, settings: LaneSettings) {
+    pub(crate) fn settle(&mut self, slots: &mut Slots, now: u64, settings: LaneSettings) {
         if self.count == 0 {
             return;
         }
@@ -151,8 +182,8 @@ impl Lane {
         self.gap -= eaten as u32;
         left -= eaten;
         while left > 0 && self.touching + 1 < self.count {
-            let at = self.at(self.touching + 1);
-            let gap = &mut self.ring[at].gap;
+            let place = u32::from(self.first) + self.touching + 1;
+            let gap = &mut slots.slot_mut(self.loose, place).gap;
             let eaten = left.min(u64::from(*gap));
             *gap -= eaten as u32;
             left -= eaten;
@@ -160,83 +191,137 @@ impl Lane {
                 break;
             }
             self.touching += 1;
+            if (place + 1) % BLOCK == 0 && self.touching + 1 < self.count {
+                self.loose = slots.next(self.loose);
+            }
         }
     }
 
     /// The handle of the front item.
     #[inline]
-    pub(crate) fn front(&self) -> u32 {
-        self.ring[self.head as usize].handle
+    pub(crate) fn front(&self, slots: &Slots) -> u32 {
+        slots.slot(self.head, u32::from(self.first)).handle
     }
 
-    /// Reads the row behind the front item, which the next [`Lane::pop`] needs.
+    /// Reads the front item.
     #[inline]
-    pub(crate) fn touch_front(&self) -> u32 {
-        if self.ring.is_empty() { 0 } else { self.ring[self.at(1)].handle }
+    pub(crate) fn touch_front(&self, slots: &Slots) -> u32 {
+        if self.count == 0 { 0 } else { self.front(slots) }
     }
 
-    /// Reads the row that the next [`Lane::push`] fills.
+    /// Reads the rearmost item.
     #[inline]
-    pub(crate) fn touch_back(&self) -> u32 {
-        if self.ring.is_empty() { 0 } else { self.ring[self.at(self.count)].handle }
+    pub(crate) fn touch_back(&self, slots: &Slots) -> u32 {
+        if self.count == 0 { 0 } else { slots.slot(self.back, 0).handle }
     }
 
     /// Takes the front item, which has arrived, out in tick `now`; the lane must be settled.
     #[inline]
-    pub(crate) fn pop(&mut self, now: u64, settings: LaneSettings) -> u32 {
-        let handle = self.front();
-        self.head = self.at(1) as u32;
+    pub(crate) fn pop(&mut self, slots: &mut Slots, now: u64, settings: LaneSettings) -> u32 {
+        let handle = self.front(slots);
         self.count -= 1;
         self.flags &= !REFUSED;
+        self.first += 1;
+        if u32::from(self.first) == BLOCK || self.count == 0 {
+            let next = slots.next(self.head);
+            slots.give(self.head);
+            self.head = next;
+            self.first = 0;
+        }
         if self.count == 0 {
             self.base = now;
             self.due = NEVER;
-        } else {
-            self.gap = settings.spacing();
-            if self.touching > 0 {
-                self.touching -= 1;
-            } else {
-                self.gap += self.ring[self.head as usize].gap;
-            }
-            self.set_due(now, settings.speed());
+            return handle;
         }
+        self.gap = settings.spacing();
+        if self.touching > 0 {
+            self.touching -= 1;
+        } else {
+            self.gap += slots.slot(self.head, u32::from(self.first)).gap;
+            self.find_loose(slots);
+        }
+        self.set_due(now, settings.speed());
         handle
     }
 
     /// Puts an item in behind all others in tick `now`, at most at the room; the lane must be settled.
     #[inline]
-    pub(crate) fn push(&mut self, now: u64, settings: LaneSettings, position: u32, handle: u32) {
-        if self.count as usize == self.ring.len() {
-            self.grow(settings);
-        }
-        let at = self.at(self.count);
+    pub(crate) fn push(
+        &mut self,
+        slots: &mut Slots,
+        now: u64,
+        settings: LaneSettings,
+        position: u32,
+        handle: u32,
+    ) {
         let mut gap = 0;
         if self.count == 0 {
             self.base = now;
-            self.gap = self.length - position;
+            self.gap = self.length() - position;
             self.touching = 0;
             self.set_due(now, settings.speed());
         } else {
             gap = self.tail - settings.spacing() - position;
         }
-        self.ring[at] = Slot { gap, handle };
+        self.append(slots, gap, handle);
         self.tail = position;
+    }
+
+    fn append(&mut self, slots: &mut Slots, gap: u32, handle: u32) {
+        let place = u32::from(self.first) + self.count;
+        if place % BLOCK == 0 {
+            let block = slots.take();
+            if self.count == 0 {
+                self.head = block;
+            } else {
+                slots.chain(self.back, block);
+            }
+            self.back = block;
+        }
+        let slot = slots.slot_mut(self.back, place);
+        (slot.gap, slot.handle) = (gap, handle);
         self.count += 1;
+        if self.touching + 2 == self.count {
+            self.loose = self.back;
+        }
+    }
+
+    /// Where no item is known to touch the one ahead, the first loose one is that behind the front.
+    fn find_loose(&mut self, slots: &Slots) {
+        if self.count > 1 {
+            let same = u32::from(self.first) + 1 < BLOCK;
+            self.loose = if same { self.head } else { slots.next(self.head) };
+        }
     }
 
     /// Works out when the front item arrives, from its gap at the end of tick `now`.
     pub(crate) fn set_due(&mut self, now: u64, speed: u32) {
-        let ticks = u64::from(self.gap.div_ceil(speed)).max(1);
-        self.due = now + ticks;
-        self.carry = if self.gap == 0 { 0 } else { (ticks * u64::from(speed) - u64::from(self.gap)) as u32 };
+        let (due, carry) = arrival(self.gap, now, speed);
+        self.keep_due(due, carry);
+    }
+
+    /// Sets when the front item arrives, and what it could have moved on.
+    pub(crate) fn keep_due(&mut self, due: u64, carry: u32) {
+        // Less than the speed, which is at most a block.
+        (self.due, self.carry) = (due, carry as u16);
     }
 
     /// All items at the end of tick `now` as (position, handle), front to back.
-    pub(crate) fn items(&self, now: u64, settings: LaneSettings) -> impl Iterator<Item = (u32, u32)> + '_ {
+    pub(crate) fn items(
+        &self,
+        slots: &Slots,
+        now: u64,
+        settings: LaneSettings,
+    ) -> impl Iterator<Item = (u32, u32)> {
         let mut left = if self.count == 0 { 0 } else { self.moved(now, settings.speed()) };
-        let mut ahead = u64::from(self.length) + u64::from(settings.spacing());
+        let mut ahead = u64::from(self.length()) + u64::from(settings.spacing());
+        let mut block = self.head;
         (0..self.count).map(move |row| {
-            let slot = &self.ring[self.at(row)];
+            let place = u32::from(self.first) + row;
+            if row > 0 && place % BLOCK == 0 {
+                block = slots.next(block);
+            }
+            let slot = slots.slot(block, place);
             let gap = u64::from(if row == 0 {
                 self.gap
             } else if row <= self.touching {
@@ -253,30 +338,40 @@ impl Lane {
 
     /// Replaces all items by `items` (position, handle; front to back, nowhere closer than the spacing), true at the
     /// end of tick `now`.
-    pub(crate) fn refill(&mut self, now: u64, settings: LaneSettings, items: &[(u32, u32)]) {
-        self.ring = vec![Slot::default(); items.len()].into_boxed_slice();
-        self.head = 0;
-        self.touching = 0;
-        self.count = items.len() as u32;
+    pub(crate) fn refill(
+        &mut self,
+        slots: &mut Slots,
+        now: u64,
+        settings: LaneSettings,
+        items: &[(u32, u32)],
+    ) {
+        self.clear(slots);
         self.base = now;
-        self.due = NEVER;
-        for (at, &(position, handle)) in items.iter().enumerate() {
-            let gap = match at.checked_sub(1) {
-                Some(ahead) => items[ahead].0 - settings.spacing() - position,
-                None => 0,
-            };
-            self.ring[at] = Slot { gap, handle };
+        let mut ahead: Option<u32> = None;
+        for &(position, handle) in items {
+            let gap = ahead.map_or(0, |ahead| ahead - settings.spacing() - position);
+            self.append(slots, gap, handle);
+            ahead = Some(position);
         }
         if let (Some(&(front, _)), Some(&(tail, _))) = (items.first(), items.last()) {
-            self.gap = self.length - front;
+            self.gap = self.length() - front;
             self.tail = tail;
             self.set_due(now, settings.speed());
         }
     }
 
-    /// Gives the ring back, where items are kept one by one.
-    pub(crate) fn drop_ring(&mut self) {
-        self.ring = Box::default();
+    /// Gives all blocks back.
+    pub(crate) fn clear(&mut self, slots: &mut Slots) {
+        if !self.is(SINGLE) && self.count > 0 {
+            while self.head != self.back {
+                let next = slots.next(self.head);
+                slots.give(self.head);
+                self.head = next;
+            }
+            slots.give(self.head);
+        }
+        (self.head, self.first, self.count, self.touching) = (NONE, 0, 0, 0);
+        self.due = NEVER;
     }
 
     /// The tick from which on nothing moves, unless something leaves.
@@ -284,44 +379,18 @@ impl Lane {
         if self.count == 0 {
             return self.base;
         }
-        let furthest = u64::from(self.length) - u64::from(self.count - 1) * u64::from(settings.spacing());
+        let furthest = u64::from(self.length()) - u64::from(self.count - 1) * u64::from(settings.spacing());
         self.base + (furthest - u64::from(self.tail)).div_ceil(u64::from(settings.speed()))
     }
+}
 
-    /// Makes room for `count` more items at once.
-    pub(crate) fn reserve(&mut self, count: u32) {
-        let needed = (self.count + count) as usize;
-        if needed > self.ring.len() {
-            self.resize(needed);
-        }
-    }
-
-    pub(crate) fn ring_bytes(&self) -> usize {
-        size_of_val(&*self.ring)
-    }
-
-    /// An eighth more room each time, and never more than fits at the spacing: memory per item is what counts here.
-    fn grow(&mut self, settings: LaneSettings) {
-        let most = (self.length / settings.spacing()) as usize + 1;
-        let wanted = (self.ring.len() + self.ring.len() / 8 + 4).min(most);
-        self.resize(wanted.max(self.ring.len() + 1));
-    }
-
-    fn resize(&mut self, slots: usize) {
-        let mut ring = vec![Slot::default(); slots].into_boxed_slice();
-        for row in 0..self.count {
-            ring[row as usize] = self.ring[self.at(row)];
-        }
-        self.ring = ring;
-        self.head = 0;
-    }
-
-    /// The index of item `row` from the front.
-    #[inline]
-    fn at(&self, row: u32) -> usize {
-        let at = (self.head + row) as usize;
-        if at >= self.ring.len() { at - self.ring.len() } else { at }
-    }
+/// When an item `gap` units from the end at the end of tick `now` arrives, and how much further it could have moved.
+pub(super) fn arrival(gap: u32, now: u64, speed: u32) -> (u64, u32) {
+    let ticks = gap.div_ceil(speed).max(1);
+    (
+        now + u64::from(ticks),
+        if gap == 0 { 0 } else { (u64::from(ticks) * u64::from(speed) - u64::from(gap)) as u32 },
+    )
 }
 
 #[cfg(test)]
@@ -329,32 +398,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_takes_at_most_72_bytes_and_an_item_8() {
-        assert!(size_of::<Lane>() <= 72, "{}", size_of::<Lane>());
-        assert_eq!(size_of::<Slot>(), 8);
+    fn a_lane_takes_one_line_of_the_cache() {
+        assert_eq!(size_of::<Lane>(), 64);
     }
 
     #[test]
     fn eating_many_ticks_at_once_equals_eating_them_one_by_one() {
         let settings = LaneSettings::new(3, 10).expect("sound");
-        let mut slow = Lane { length: 65_536, ..Lane::none() };
-        slow.refill(
-            0,
-            settings,
-            &[(65_500, 0), (65_480, 1), (65_470, 2), (65_400, 3), (65_390, 4), (65_000, 5)],
-        );
-        let mut fast = slow.clone();
+        let mut slots = Slots::new();
+        let items = [(65_500, 0), (65_480, 1), (65_470, 2), (65_400, 3), (65_390, 4), (65_000, 5)];
+        let mut lane = || {
+            let mut lane = Lane::new(0, 1, (0, 0), 0, 0, LIVE);
+            lane.refill(&mut slots, 0, settings, &items);
+            lane
+        };
+        let (mut slow, mut fast) = (lane(), lane());
         for tick in 1..300 {
-            slow.settle(tick, settings);
-            let expected: Vec<_> = slow.items(tick, settings).collect();
-            assert_eq!(fast.items(tick, settings).collect::<Vec<_>>(), expected);
+            slow.settle(&mut slots, tick, settings);
+            let expected: Vec<_> = slow.items(&slots, tick, settings).collect();
+            assert_eq!(fast.items(&slots, tick, settings).collect::<Vec<_>>(), expected);
             if tick % 37 == 0 {
-                fast.settle(tick, settings);
+                fast.settle(&mut slots, tick, settings);
             }
         }
         assert_eq!(slow.settled_at(settings), 299, "nothing moves any more");
         assert_eq!(
-            slow.items(299, settings).map(|(at, _)| 65_536 - at).collect::<Vec<_>>(),
+            slow.items(&slots, 299, settings).map(|(at, _)| 65_536 - at).collect::<Vec<_>>(),
             [0, 10, 20, 30, 40, 50]
         );
     }

@@ -1,9 +1,10 @@
 //! A tick whose work is shared by threads; the outcome is that of [`TransitSolver::step`] for any number of them.
 //!
 //! Most junctions that have to be visited are simple: one item waits, and what it meets concerns no other junction (see
-//! [`super::junction`]). So what is due is heard in parallel over entries, simple junctions are decided in parallel over
-//! junctions, everything that gives or frees a handle is settled one by one in canonical order, and the moves are made
-//! in parallel over lanes. Each lane is emptied by at most one move and filled by at most one, in either order.
+//! [`super::junction`]). So shards of lanes find in parallel what arrives on them (and run the ticks of their single
+//! items), simple junctions are decided in parallel, everything that gives or frees a handle is settled one by one in
+//! canonical order, and the moves are made in parallel over shards. Each lane is emptied by at most one move and filled
+//! by at most one, in either order.
 //!
 //! Nothing here starts a thread: the work goes to the pool that the caller runs in.
 
@@ -14,100 +15,102 @@ use voxtick_worlds::Inventories;
 
 use super::alone::{Plan, plan};
 use super::junction::{Junction, View};
-use super::lane::{FROZEN, LIVE, Lane, NEVER};
-use super::lanes::Lanes;
-use super::wheel::{Due, Entry};
+use super::lane::SINGLE;
+use super::lanes::{Lanes, SHARD_BITS};
+use super::runs;
+use super::wheel::Due;
 use super::{TransitSolver, has_more};
 use crate::endpoints::Endpoints;
 use crate::events::EventKind;
 use crate::network::NONE;
 
-/// Fewer entries than this are not worth sharing, unless told otherwise.
-pub(super) const LEAST_ENTRIES: usize = 256;
+/// Where fewer were due in the tick before, a tick is not worth sharing, unless told otherwise.
+pub(super) const LEAST_DUE: usize = 256;
 
-/// What one thread works with, kept from tick to tick.
+/// What threads work with, one row a thread, kept from tick to tick.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Part {
-    /// Junctions and inputs that entries name, by the part that the junction belongs to.
-    heard: Vec<Vec<(u32, u16)>>,
-    decided: Decided,
-    made: Made,
+pub(super) struct Parts {
+    heard: Vec<Heard>,
+    decided: Vec<Decided>,
+    /// Lanes that an item left and that have no room behind.
+    full: Vec<Vec<u32>>,
+    /// How many jobs of each part have been done.
+    done: Vec<usize>,
+}
+
+/// Junctions and inputs that something due calls, by the part that the junction belongs to.
+#[derive(Debug, Clone, Default)]
+struct Heard {
+    by_part: Vec<Vec<(u32, u16)>>,
+    rows: Vec<u32>,
 }
 
 /// What the junctions of one part decided.
 #[derive(Debug, Clone, Default)]
 struct Decided {
     listed: Vec<u32>,
-    moves: Vec<Move>,
+    /// By the part that the lane belongs to.
+    moves: Vec<Moves>,
     /// What has to be done in canonical order, sorted by position.
     jobs: Vec<(u64, Job)>,
+    sorted: Vec<(u64, Job)>,
     /// Junctions where nothing stands, to be visited one by one, in any order.
     plain: Vec<u32>,
 }
 
-/// What came of the moves over the lanes of one part.
+/// What happens to the lanes of one part.
 #[derive(Debug, Clone, Default)]
-struct Made {
-    arrivals: Vec<(u64, u32)>,
-    full: Vec<u32>,
+struct Moves {
+    left: Vec<u32>,
+    entered: Vec<Entered>,
 }
 
-/// An item that goes from one lane to another, out of one, or into one.
+/// An item that comes onto a lane.
 #[derive(Debug, Clone, Copy)]
-struct Move {
-    from: u32,
-    to: u32,
+struct Entered {
+    lane: u32,
     position: u32,
     handle: u32,
 }
 
 /// Something that only one thread may do, and in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Job {
+enum Job {
     Visit(u32),
     Deliver { sink: u32, handle: u32 },
-    Feed { part: u32, at: u32, source: u32 },
+    Feed { source: u32, lanes: u32, at: u32 },
 }
 
 impl TransitSolver {
-    /// Runs one tick with the threads of the `rayon` pool that this is called in; with few events or one thread it is
+    /// Runs one tick with the threads of the `rayon` pool that this is called in; with little to do or one thread it is
     /// [`TransitSolver::step`]. The outcome is the same.
     pub fn step_parallel(&mut self, inventories: &mut Inventories) {
         let threads = rayon::current_num_threads();
-        self.begin_tick();
-        if threads < 2 || self.scratch.entries.len() < self.least_shared || self.lanes.any_singles() {
-            self.run_listed(inventories);
+        if threads < 2 || self.due < self.least_shared {
+            self.step(inventories);
             return;
         }
+        self.begin_tick();
         self.call_changed(inventories);
         let mut parts = std::mem::take(&mut self.scratch.parts);
-        parts.resize_with(threads, Part::default);
+        parts.resize(threads);
         self.hear(&mut parts);
         self.decide_in_parallel(&mut parts);
-        for part in &mut parts {
-            for joint in part.decided.plain.drain(..) {
+        for decided in &mut parts.decided {
+            for joint in decided.plain.drain(..) {
                 self.visit(joint, inventories);
             }
         }
         self.do_in_order(&mut parts, inventories);
         if self.feed.is_some() {
-            for it in parts.iter().flat_map(|part| &part.decided.moves) {
-                if it.from != NONE {
-                    self.note_left(it.from);
-                }
-                if it.to != NONE {
-                    self.note_entered(it.to, it.position, it.handle);
-                }
+            for moves in parts.decided.iter().flat_map(|decided| &decided.moves) {
+                moves.left.iter().for_each(|&lane| self.note_left(lane));
+                moves.entered.iter().for_each(|it| self.note_entered(it.lane, it.position, it.handle));
             }
         }
         self.move_in_parallel(&mut parts);
-        for part in &mut parts {
-            for (due, lane) in part.made.arrivals.drain(..) {
-                self.wheel.push(due, Due::Arrival(lane));
-            }
-        }
-        for part in &mut parts {
-            for lane in part.made.full.drain(..) {
+        for full in &mut parts.full {
+            for lane in full.drain(..) {
                 self.tell_upstream(lane);
             }
         }
@@ -115,68 +118,89 @@ impl TransitSolver {
         self.end_tick();
     }
 
-    /// Shares ticks in which at least `entries` items arrive or sources are due (defaults to 256).
+    /// Shares a tick if at least `count` items arrived or sources were due in the one before (defaults to 256).
     #[must_use]
-    pub fn with_least_shared(mut self, entries: usize) -> TransitSolver {
-        self.least_shared = entries;
+    pub fn with_least_shared(mut self, count: usize) -> TransitSolver {
+        self.least_shared = count;
         self
     }
 
-    /// Finds out, in parallel over entries, which junctions they call.
-    fn hear(&mut self, parts: &mut [Part]) {
-        let (lanes, endpoints, tick) = (&self.lanes, &self.endpoints, self.tick);
-        let entries = &mut self.scratch.entries;
-        let count = parts.len();
-        let range = self.junctions.len().div_ceil(count).max(1);
+    /// Finds out, in parallel over shards of lanes and over other entries, which junctions are called.
+    fn hear(&mut self, parts: &mut Parts) {
+        let count = parts.heard.len();
+        let junctions = self.junctions.len().div_ceil(count).max(1);
+        let (tick, endpoints, entries) = (self.tick, &self.endpoints, &self.scratch.entries);
+        self.lanes.advanced();
+        let classes = &self.lanes.classes;
+        let share = self.lanes.shards.len().div_ceil(count).max(1);
+        self.lanes.shards.par_chunks_mut(share).zip(parts.heard.par_iter_mut()).for_each(
+            |(shards, heard)| {
+                for shard in shards {
+                    let mut rows = std::mem::take(&mut heard.rows);
+                    shard.advance(tick, &mut rows);
+                    for row in rows.drain(..) {
+                        let row = row as usize;
+                        if shard.rows[row].is(SINGLE) {
+                            // Its item is about to leave: all that is behind it is run by this thread now.
+                            shard.settle(row, tick, classes[usize::from(shard.rows[row].class)]);
+                        }
+                        let it = &shard.rows[row];
+                        let call = (it.to, 1u16 << (it.direction ^ 1));
+                        heard.by_part[it.to as usize / junctions].push(call);
+                    }
+                    heard.rows = rows;
+                }
+            },
+        );
         let share = entries.len().div_ceil(count).max(1);
-        for part in parts.iter_mut() {
-            part.heard.resize_with(count, Vec::new);
-            part.heard.iter_mut().for_each(Vec::clear);
-        }
-        entries.par_chunks(share).zip(parts.par_iter_mut()).for_each(|(entries, part)| {
+        entries.par_chunks(share).zip(parts.heard.par_iter_mut()).for_each(|(entries, heard)| {
             for &entry in entries {
-                if let Some((joint, input)) = called_by(entry, lanes, endpoints, tick) {
-                    part.heard[joint as usize / range].push((joint, input));
+                if let Some((joint, input)) = called_by(Due::of(entry), endpoints, tick) {
+                    heard.by_part[joint as usize / junctions].push((joint, input));
                 }
             }
         });
-        entries.clear();
+        self.scratch.entries.clear();
+        self.due = parts.heard.iter().flat_map(|heard| &heard.by_part).map(Vec::len).sum();
     }
 
     /// Decides, in parallel over junctions, what is simple; all else becomes a job.
-    fn decide_in_parallel(&mut self, parts: &mut [Part]) {
+    fn decide_in_parallel(&mut self, parts: &mut Parts) {
         let view =
             View { lanes: &self.lanes, endpoints: &self.endpoints, items: &self.items, now: self.tick };
-        let range = self.junctions.len().div_ceil(parts.len()).max(1);
-        let (heard, mut decided): (Vec<_>, Vec<_>) =
-            parts.iter_mut().map(|part| (&part.heard, &mut part.decided)).unzip();
-        self.junctions.par_chunks_mut(range).zip(decided.par_iter_mut()).enumerate().for_each(
-            |(at, (junctions, decided))| {
-                let first = at * range;
-                for &(joint, input) in heard.iter().flat_map(|heard| &heard[at]) {
-                    decided.hear(&mut junctions[joint as usize - first], joint, input, view.now);
+        let count = parts.heard.len();
+        let junctions = self.junctions.len().div_ceil(count).max(1);
+        let lanes = lanes_of_part(&self.lanes, count);
+        let heard = &parts.heard;
+        self.junctions.par_chunks_mut(junctions).zip(parts.decided.par_iter_mut()).enumerate().for_each(
+            |(at, (rows, decided))| {
+                let first = at * junctions;
+                for &(joint, input) in heard.iter().flat_map(|heard| &heard.by_part[at]) {
+                    decided.hear(&mut rows[joint as usize - first], joint, input, view.now);
                 }
-                decided.decide(junctions, first, at as u32, &view);
+                decided.decide(rows, first, lanes, &view);
             },
         );
+        parts.heard.iter_mut().flat_map(|heard| &mut heard.by_part).for_each(Vec::clear);
     }
 
     /// Does in canonical order what gives or frees handles, and visits the junctions that are not simple.
-    fn do_in_order(&mut self, parts: &mut [Part], inventories: &mut Inventories) {
-        let mut jobs = std::mem::take(&mut self.scratch.jobs);
-        jobs.extend(self.scratch.visits.drain(..).map(|(key, joint)| (key, Job::Visit(joint))));
-        for part in parts.iter_mut() {
-            jobs.append(&mut part.decided.jobs);
-        }
-        // Runs that are sorted already are merged.
-        jobs.sort();
-        for &(key, job) in &jobs {
-            while let Some(&Reverse(called)) = self.scratch.called.peek()
-                && called.0 < key
-            {
-                self.scratch.called.pop();
-                self.visit(called.1, inventories);
+    fn do_in_order(&mut self, parts: &mut Parts, inventories: &mut Inventories) {
+        let mut visits = std::mem::take(&mut self.scratch.visits);
+        runs::sort(&mut visits, &mut self.scratch.sorted);
+        let mut visited = 0;
+        parts.done.fill(0);
+        loop {
+            // The first of what is left of each sorted list.
+            let visit = visits.get(visited).map(|&(key, joint)| ((key, Job::Visit(joint)), parts.done.len()));
+            let jobs = parts.decided.iter().zip(&parts.done).enumerate();
+            let jobs = jobs.filter_map(|(part, (decided, &done))| Some((*decided.jobs.get(done)?, part)));
+            let Some(((key, job), part)) = jobs.chain(visit).min() else { break };
+            match parts.done.get_mut(part) {
+                Some(done) => *done += 1,
+                None => visited += 1,
             }
+            self.visit_called_before(key, inventories);
             match job {
                 Job::Visit(joint) => self.visit(joint, inventories),
                 Job::Deliver { sink, handle } => {
@@ -186,63 +210,79 @@ impl TransitSolver {
                     self.totals.delivered += 1;
                     self.events.push(EventKind::Delivered, key, handle);
                 }
-                Job::Feed { part, at, source } => {
+                Job::Feed { source, lanes, at } => {
                     let row = &mut self.endpoints.sources[source as usize];
                     if let Some(stack) = row.draw(self.tick, &mut self.items, None) {
                         let handle = self.items.add(stack, row.source.speed).0;
-                        parts[part as usize].decided.moves[at as usize].handle = handle;
+                        parts.decided[part].moves[lanes as usize].entered[at as usize].handle = handle;
                         self.totals.created += 1;
                         self.events.push(EventKind::Created, key, handle);
                     }
                     if has_more(row) {
-                        self.wheel.push(row.due, Due::Source(source));
+                        self.wheel.push(row.due, Due::Source(source).entry());
                     }
                 }
             }
         }
-        while let Some(Reverse(called)) = self.scratch.called.pop() {
-            self.visit(called.1, inventories);
-        }
-        jobs.clear();
-        self.scratch.jobs = jobs;
+        self.visit_called_before(u64::MAX, inventories);
+        parts.decided.iter_mut().for_each(|decided| decided.jobs.clear());
+        visits.clear();
+        self.scratch.visits = visits;
     }
 
-    /// Makes the moves, in parallel over lanes.
-    fn move_in_parallel(&mut self, parts: &mut [Part]) {
+    /// Visits junctions that a container's change has called and whose turn comes before that at `key`.
+    fn visit_called_before(&mut self, key: u64, inventories: &mut Inventories) {
+        while let Some(&Reverse(called)) = self.scratch.called.peek()
+            && called.0 < key
+        {
+            self.scratch.called.pop();
+            self.visit(called.1, inventories);
+        }
+    }
+
+    /// Makes the moves, in parallel over shards of lanes.
+    fn move_in_parallel(&mut self, parts: &mut Parts) {
         let now = self.tick;
-        let range = self.lanes.rows.len().div_ceil(parts.len()).max(1);
+        let share = self.lanes.shards.len().div_ceil(parts.heard.len()).max(1);
         let classes = &self.lanes.classes;
-        let (decided, mut made): (Vec<_>, Vec<_>) =
-            parts.iter_mut().map(|part| (&mut part.decided, &mut part.made)).unzip();
-        self.lanes.rows.par_chunks_mut(range).zip(made.par_iter_mut()).enumerate().for_each(
-            |(at, (rows, made))| {
-                let first = (at * range) as u32;
-                for it in decided.iter().flat_map(|decided| &decided.moves) {
-                    if let Some(row) = rows.get_mut(it.from.wrapping_sub(first) as usize) {
-                        let settings = classes[usize::from(row.class)];
-                        row.settle(now, settings);
-                        row.pop(now, settings);
-                        if row.due != NEVER {
-                            made.arrivals.push((row.due, it.from));
-                        }
-                        if row.room(now, settings) < 0 {
-                            made.full.push(it.from);
+        let decided = &parts.decided;
+        self.lanes.shards.par_chunks_mut(share).zip(parts.full.par_iter_mut()).enumerate().for_each(
+            |(at, (shards, full))| {
+                let first = at * share;
+                for moves in decided.iter().map(|decided| &decided.moves[at]) {
+                    for &lane in &moves.left {
+                        let shard = &mut shards[(lane >> SHARD_BITS) as usize - first];
+                        let row = lane as usize % (1 << SHARD_BITS);
+                        let settings = classes[usize::from(shard.rows[row].class)];
+                        if shard.leave_gaps(row, now, settings).1 {
+                            full.push(lane);
                         }
                     }
-                    if let Some(row) = rows.get_mut(it.to.wrapping_sub(first) as usize) {
-                        let settings = classes[usize::from(row.class)];
-                        row.settle(now, settings);
-                        row.push(now, settings, it.position, it.handle);
-                        if row.count == 1 {
-                            made.arrivals.push((row.due, it.to));
-                        }
+                    for it in &moves.entered {
+                        let shard = &mut shards[(it.lane >> SHARD_BITS) as usize - first];
+                        let row = it.lane as usize % (1 << SHARD_BITS);
+                        let settings = classes[usize::from(shard.rows[row].class)];
+                        shard.enter_gaps(row, now, settings, it.position, it.handle);
                     }
                 }
             },
         );
-        for decided in decided {
-            decided.moves.clear();
+        for moves in parts.decided.iter_mut().flat_map(|decided| &mut decided.moves) {
+            moves.left.clear();
+            moves.entered.clear();
         }
+    }
+}
+
+impl Parts {
+    /// Rows for so many threads, each with a list for every other.
+    fn resize(&mut self, count: usize) {
+        self.heard.resize_with(count, Heard::default);
+        self.heard.iter_mut().for_each(|heard| heard.by_part.resize_with(count, Vec::new));
+        self.decided.resize_with(count, Decided::default);
+        self.decided.iter_mut().for_each(|decided| decided.moves.resize_with(count, Moves::default));
+        self.full.resize_with(count, Vec::new);
+        self.done.resize(count, 0);
     }
 }
 
@@ -261,10 +301,10 @@ impl Decided {
         }
     }
 
-    fn decide(&mut self, junctions: &mut [Junction], first: usize, part: u32, view: &View<'_>) {
+    /// `lanes` is how many lanes a part has.
+    fn decide(&mut self, junctions: &mut [Junction], first: usize, lanes: u32, view: &View<'_>) {
         for joint in self.listed.drain(..) {
             let junction = &mut junctions[joint as usize - first];
-            let (mut from, mut to, mut position, mut handle) = (NONE, NONE, 0, 0);
             match plan(view, junction) {
                 Plan::General if junction.station == NONE => {
                     self.plain.push(joint);
@@ -274,38 +314,41 @@ impl Decided {
                     self.jobs.push((junction.key, Job::Visit(joint)));
                     continue;
                 }
-                Plan::HandOver { from: source, direction, position: at } => {
+                Plan::HandOver { from, direction, position } => {
                     junction.cursor = direction + 1;
-                    (from, to, position) = (source, junction.outs[usize::from(direction)], at);
-                    handle = view.lanes.front(source);
+                    let lane = junction.outs[usize::from(direction)];
+                    let handle = view.lanes.front(from);
+                    self.moves[(from / lanes) as usize].left.push(from);
+                    self.moves[(lane / lanes) as usize].entered.push(Entered { lane, position, handle });
                 }
-                Plan::Deliver { from: source } => {
-                    from = source;
-                    handle = view.lanes.front(source);
+                Plan::Deliver { from } => {
+                    let handle = view.lanes.front(from);
+                    self.moves[(from / lanes) as usize].left.push(from);
                     self.jobs.push((junction.key, Job::Deliver { sink: junction.sink, handle }));
                 }
-                Plan::Feed { source, to: target } => {
-                    to = target;
-                    let at = self.moves.len() as u32;
-                    self.jobs.push((junction.key, Job::Feed { part, at, source }));
+                Plan::Feed { source, to: lane } => {
+                    let entered = &mut self.moves[(lane / lanes) as usize].entered;
+                    let (at, lanes) = (entered.len() as u32, lane / lanes);
+                    self.jobs.push((junction.key, Job::Feed { source, lanes, at }));
+                    // The handle is given in canonical order.
+                    entered.push(Entered { lane, position: 0, handle: NONE });
                 }
             }
             junction.waiting = 0;
             junction.listed = false;
-            self.moves.push(Move { from, to, position, handle });
         }
-        self.jobs.sort_unstable();
+        runs::sort(&mut self.jobs, &mut self.sorted);
     }
 }
 
+/// How many lanes belong to each of `count` parts.
+fn lanes_of_part(lanes: &Lanes, count: usize) -> u32 {
+    (lanes.shards.len().div_ceil(count).max(1) << SHARD_BITS) as u32
+}
+
 /// The junction that an entry calls, and the input that waits from now on: none for a note to visit the junction.
-fn called_by(entry: Entry, lanes: &Lanes, endpoints: &Endpoints, tick: u64) -> Option<(u32, u16)> {
-    match entry.due() {
-        Due::Arrival(lane) => {
-            let row: &Lane = lanes.row(lane);
-            (row.due == tick && row.flags & (LIVE | FROZEN) == LIVE)
-                .then(|| (row.to, 1 << (row.direction ^ 1)))
-        }
+fn called_by(due: Due, endpoints: &Endpoints, tick: u64) -> Option<(u32, u16)> {
+    match due {
         Due::Source(source) => {
             let row = &endpoints.sources[source as usize];
             let input = 6 + row.source.lane.direction.index();

@@ -1,6 +1,6 @@
-//! Saving and restoring what is in transit: whole networks, and chunk by chunk.
+//! Saving and restoring what is in transit in a whole network.
 
-use voxtick_worlds::{ChunkPos, Direction};
+use voxtick_worlds::Direction;
 
 use super::lane::{LIVE, NEVER, REFUSED};
 use super::wheel::{Due, Wheel};
@@ -16,86 +16,36 @@ impl TransitSolver {
     /// Everything in transit at the end of this tick, in canonical order.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let mut snapshot = self.collect(None);
+        let mut snapshot = self.collect();
         snapshot.rows = self.items.rows() as u32;
         // What was delivered in the last step is free from the next one on.
         snapshot.free = self.items.free().to_vec();
         snapshot.free.extend(self.events.delivered());
         let totals = self.totals;
-        snapshot.totals = [totals.created, totals.delivered, totals.spilled];
+        snapshot.totals = [totals.created - totals.stored, totals.delivered, totals.spilled];
         snapshot
     }
 
-    /// What belongs to one chunk: the lanes that leave its junctions, and what stands at those.
-    #[must_use]
-    pub fn chunk_snapshot(&self, chunk: ChunkPos) -> Snapshot {
-        self.collect(Some(chunk))
-    }
-
-    /// The chunks whose snapshot has changed after the end of tick `since`, in canonical order: those with a lane that
-    /// an item entered or left or on which items moved, or with a source or sink that was used. Saving these, at the
-    /// end of one tick, keeps every item in exactly one place.
-    #[must_use]
-    pub fn dirty_chunks(&self, since: u64) -> Vec<ChunkPos> {
-        let mut chunks = Vec::new();
-        for junction in self.junctions.iter().filter(|junction| junction.key != 0) {
-            let chunk = key::unpack(junction.key).chunk();
-            let changed = |&lane: &u32| lane != NONE && self.lanes.changed_after(lane, since);
-            if chunks.last() != Some(&chunk) && junction.outs.iter().any(changed) {
-                chunks.push(chunk);
-            }
-        }
-        for station in &self.endpoints.stations {
-            let sources = station.sources.iter().filter_map(|&row| self.endpoints.sources.get(row as usize));
-            let fed =
-                sources.into_iter().any(|row| row.due > since.saturating_add(u64::from(row.source.period)));
-            let took = self.endpoints.sinks.get(station.sink as usize).is_some_and(|row| row.last > since);
-            if fed || took {
-                chunks.push(key::unpack(station.key).chunk());
-            }
-        }
-        chunks.sort_unstable();
-        chunks.dedup();
-        chunks
-    }
-
-    /// Puts back what a snapshot holds. A whole network's replaces all that is in transit; handles, totals and the tick
-    /// become those of the snapshot. A chunk's puts its items onto its lanes under new handles; what was there before
-    /// is spilled.
+    /// Puts back what the snapshot of a whole network holds: it replaces all that is in transit; handles, totals and the
+    /// tick become those of the snapshot.
     ///
     /// Where the network is the one that was saved, everything goes on as it would have. An item whose lane is no more,
     /// or is too short, is spilled: see [`TransitSolver::take_spills`]. Routers and containers are not part of a
     /// snapshot.
     ///
     /// # Errors
-    /// The snapshot contradicts itself (see [`Snapshot::check`]); nothing has changed then.
+    /// The snapshot contradicts itself (see [`Snapshot::check`]) or is one of a chunk; nothing has changed then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         snapshot.check()?;
-        let whole = snapshot.chunk.is_none();
-        if whole {
-            self.clear_all(snapshot);
+        if snapshot.chunk.is_some() {
+            return Err(SnapshotError::Extent);
         }
+        self.clear_all(snapshot);
         for record in &snapshot.lanes {
-            self.restore_lane(record, whole);
+            self.restore_lane(record);
         }
-        for &(position, cursor) in &snapshot.cursors {
-            if let Some(joint) = self.joint_at(position) {
-                self.junctions[joint as usize].cursor = cursor;
-            }
-        }
-        for &(name, due, left) in &snapshot.sources {
-            self.restore_source(name, due, left);
-        }
-        for &(position, ready, taken, room) in &snapshot.sinks {
-            if let Some(row) = self.endpoints.sink_mut(position) {
-                row.ready = self.tick.saturating_add_signed(ready);
-                row.taken = taken;
-                if let Room::Items(left) = &mut row.sink.room {
-                    *left = room;
-                }
-            }
-        }
-        for lane in 0..self.lanes.rows.len() as u32 {
+        self.restore_stations(snapshot, snapshot.tick);
+        for lane in 0..self.lanes.len() as u32 {
             self.note_lane(lane);
         }
         for joint in 0..self.junctions.len() {
@@ -106,17 +56,40 @@ impl TransitSolver {
         Ok(())
     }
 
+    /// Gives junctions, sources and sinks back what they remember; times count from `tick`.
+    pub(super) fn restore_stations(&mut self, snapshot: &Snapshot, tick: u64) {
+        for &(position, cursor) in &snapshot.cursors {
+            if let Some(joint) = self.joint_at(position) {
+                self.junctions[joint as usize].cursor = cursor;
+            }
+        }
+        for &(name, due, left) in &snapshot.sources {
+            self.restore_source(name, tick.saturating_add_signed(due), left);
+        }
+        for &(position, ready, taken, room) in &snapshot.sinks {
+            if let Some(row) = self.endpoints.sink_mut(position) {
+                row.ready = tick.saturating_add_signed(ready);
+                row.taken = taken;
+                if let Room::Items(left) = &mut row.sink.room {
+                    *left = room;
+                }
+            }
+        }
+    }
+
     fn clear_all(&mut self, snapshot: &Snapshot) {
         self.tick = snapshot.tick;
         self.wheel = Wheel::new(self.tick);
+        self.lanes.restart(self.tick);
         self.events.clear();
         self.items.restore_rows(snapshot.rows as usize, snapshot.free.clone());
         let [created, delivered, spilled] = snapshot.totals;
-        self.totals = Totals { created, delivered, spilled };
-        for lane in 0..self.lanes.rows.len() as u32 {
+        self.totals = Totals { created, delivered, spilled, stored: 0 };
+        self.away.clear();
+        for lane in 0..self.lanes.len() as u32 {
             if self.lanes.row(lane).is(LIVE) {
                 self.lanes.refill(lane, self.tick, &[], &self.items);
-                self.lanes.rows[lane as usize].flags &= !REFUSED;
+                self.lanes.row_mut(lane).flags &= !REFUSED;
             }
         }
         for junction in &mut self.junctions {
@@ -126,39 +99,31 @@ impl TransitSolver {
         for row in 0..self.endpoints.sources.len() as u32 {
             let due = self.endpoints.sources[row as usize].due.max(self.tick + 1);
             self.endpoints.sources[row as usize].due = due;
-            self.wheel.push(due, Due::Source(row));
+            self.wheel.push(due, Due::Source(row).entry());
         }
     }
 
-    fn restore_lane(&mut self, record: &LaneRecord, whole: bool) {
+    fn restore_lane(&mut self, record: &LaneRecord) {
         let mut items = Vec::with_capacity(record.items.len());
         for item in &record.items {
             // A stack beyond the limit of different ones is taken in all the same: it exists.
             let stack = self.items.intern_taken(item.stack);
-            let handle = if whole {
-                self.items.restore(ItemHandle(item.handle), stack, item.speed);
-                item.handle
-            } else {
-                self.totals.created += 1;
-                self.items.add(stack, item.speed).0
-            };
-            items.push((item.position, handle));
+            self.items.restore(ItemHandle(item.handle), stack, item.speed);
+            items.push((item.position, item.handle));
         }
         let Some(lane) = self.find_lane(record.lane) else {
             self.spill(record.lane, &items);
             return;
         };
-        let before = self.lanes.items(lane, self.tick);
-        self.spill(record.lane, &before);
-        let length = self.lanes.row(lane).length;
+        let length = self.lanes.row(lane).length();
         let fits = items.partition_point(|&(position, _)| position > length);
         let beyond: Vec<(u32, u32)> = items.drain(..fits).collect();
         self.spill(record.lane, &beyond);
         if let Ok(class) = self.lanes.class(record.settings) {
-            self.lanes.rows[lane as usize].class = class;
+            self.lanes.row_mut(lane).class = class;
         }
         self.lanes.refill(lane, self.tick, &items, &self.items);
-        let row = &mut self.lanes.rows[lane as usize];
+        let row = self.lanes.row_mut(lane);
         row.flags &= !REFUSED;
         match record.waited {
             Some(waited)
@@ -167,28 +132,28 @@ impl TransitSolver {
                 row.due = self.tick.saturating_sub(waited);
                 row.flags |= if record.refused { REFUSED } else { 0 };
             }
-            _ if row.due != NEVER => self.wheel.push(row.due, Due::Arrival(lane)),
+            _ if row.due != NEVER => self.lanes.note_arrival(lane),
             _ => {}
         }
     }
 
-    fn restore_source(&mut self, name: LaneName, due: i64, left: u64) {
+    fn restore_source(&mut self, name: LaneName, due: u64, left: u64) {
         let Ok(key) = key::check(name.from) else { return };
         let station = self.endpoints.stations.get(self.endpoints.station_at(key) as usize);
         let Some(at) = station.map(|station| station.sources[name.direction.index()]) else { return };
         if let Some(row) = self.endpoints.sources.get_mut(at as usize) {
-            row.due = self.tick.saturating_add_signed(due);
+            row.due = due;
             if let Supply::Items(items) = &mut row.source.supply {
                 *items = left;
             }
             if row.due > self.tick {
-                self.wheel.push(row.due, Due::Source(at));
+                self.wheel.push(row.due, Due::Source(at).entry());
             }
         }
     }
 
     /// Lets items fall where a lane of this name would have them.
-    fn spill(&mut self, name: LaneName, items: &[(u32, u32)]) {
+    pub(super) fn spill(&mut self, name: LaneName, items: &[(u32, u32)]) {
         for &(position, handle) in items {
             let handle = ItemHandle(handle);
             let point = lost_point(name, position);
@@ -198,12 +163,10 @@ impl TransitSolver {
         }
     }
 
-    fn collect(&self, chunk: Option<ChunkPos>) -> Snapshot {
-        let mut snapshot = Snapshot { tick: self.tick, chunk, ..Snapshot::default() };
-        let wanted = |key: u64| chunk.is_none_or(|chunk| key::unpack(key).chunk() == chunk);
+    fn collect(&self) -> Snapshot {
+        let mut snapshot = Snapshot { tick: self.tick, ..Snapshot::default() };
         let mut joints: Vec<(u64, u32)> = (0..self.graph.node_slots() as u32)
             .filter_map(|node| Some((self.graph.node(node).key, joint_of(&self.joints, node)?)))
-            .filter(|&(key, _)| wanted(key))
             .collect();
         joints.sort_unstable();
         for (key, joint) in joints {
@@ -220,8 +183,7 @@ impl TransitSolver {
             }
         }
         let ticks_from_now = |tick: u64| tick as i64 - self.tick as i64;
-        let mut stations: Vec<_> =
-            self.endpoints.stations.iter().filter(|station| wanted(station.key)).collect();
+        let mut stations: Vec<_> = self.endpoints.stations.iter().collect();
         stations.sort_unstable_by_key(|station| station.key);
         for station in stations {
             for row in station.sources.iter().filter_map(|&row| self.endpoints.sources.get(row as usize)) {

@@ -1,12 +1,13 @@
 //! Items kept one by one, for lanes on which each has its own speed, and for lanes whose items lie closer than the
 //! spacing after an edit.
 //!
-//! A tick is a running minimum: an item gets as far as its speed carries it, but not closer than the spacing to the one
-//! ahead. With `p + speed + row * spacing` in place of `p`, "not closer" is "not more", and the running minimum of
-//! eight items takes three steps instead of eight; see [`super::prefix`]. Nothing runs until somebody looks at the
-//! lane; then all ticks since are run while its arrays are in the cache.
+//! Any number of ticks is one running minimum. An item gets as far as its speed carries it, but not closer than the
+//! spacing to the one ahead; so after `t` ticks it is where the least of `p[j] + t * speed[j] - (i - j) * spacing` over
+//! itself and all items `j` ahead has it. (It holds after one tick; and where `j` is held up on its way by a slower `k`,
+//! the term of `k` is the lesser one.) With `row * spacing` added to every place, that is a running minimum; see
+//! [`super::prefix`]. Nothing runs until somebody looks at the lane; then all ticks since are run at once.
 
-use super::lane::{FROZEN, Lane, NEVER};
+use super::lane::{FROZEN, Lane, NEVER, arrival};
 use super::prefix;
 use crate::settings::LaneSettings;
 
@@ -43,18 +44,34 @@ impl Singles {
         if lane.count == 0 {
             return;
         }
-        let mut at = lane.base;
-        let mut pending = std::mem::take(&mut self.pending);
-        for entered in pending.drain(..) {
-            self.advance_by(entered.tick - at, lane.length, settings.spacing());
-            at = entered.tick;
-            self.positions.push(entered.position);
+        if self.strained {
+            // What lies too close is no running minimum: tick by tick, until all are apart.
+            for _ in lane.base..now {
+                if !self.strained || self.settled {
+                    break;
+                }
+                self.part(lane.length(), settings.spacing());
+                lane.base += 1;
+            }
+        }
+        if !self.settled && lane.base < now {
+            let positions = &mut self.positions[self.first..];
+            let speeds = &self.speeds[self.first..];
+            self.settled =
+                !prefix::advance(positions, speeds, lane.length(), settings.spacing(), now - lane.base);
+        }
+        for entered in self.pending.drain(..) {
+            let limit = self
+                .positions
+                .last()
+                .map_or(i64::from(lane.length()), |&ahead| i64::from(ahead) - i64::from(settings.spacing()));
+            let wanted =
+                i64::from(entered.position) + (now - entered.tick) as i64 * (i64::from(entered.speed) + 1);
+            self.positions.push(wanted.min(limit) as u32);
             self.speeds.push(entered.speed);
             self.handles.push(entered.handle);
             self.settled = false;
         }
-        self.pending = pending;
-        self.advance_by(now - at, lane.length, settings.spacing());
         lane.base = now;
         lane.tail = *self.positions.last().unwrap_or(&0);
     }
@@ -72,7 +89,7 @@ impl Singles {
         }
         let (tick, position, _) = self.rearmost(lane)?;
         let moved = (now - tick).saturating_mul(u64::from(self.slowest) + 1);
-        Some((u64::from(position) + moved).min(u64::from(lane.length)) as u32)
+        Some((u64::from(position) + moved).min(u64::from(lane.length())) as u32)
     }
 
     /// Puts an item in behind all others, to be looked at later; see [`Singles::can_wait`].
@@ -92,26 +109,12 @@ impl Singles {
         }
     }
 
-    fn advance_by(&mut self, ticks: u64, length: u32, spacing: u32) {
-        for _ in 0..ticks {
-            if self.settled {
-                break;
-            }
-            self.advance(length, spacing);
-        }
-    }
-
-    fn advance(&mut self, length: u32, spacing: u32) {
-        let positions = &mut self.positions[self.first..];
-        let speeds = &self.speeds[self.first..];
-        if !self.strained {
-            self.settled = !prefix::advance(positions, speeds, length, spacing);
-            return;
-        }
+    /// One tick of items that may lie closer than the spacing: those wait until the one ahead is far enough.
+    fn part(&mut self, length: u32, spacing: u32) {
         self.strained = false;
         self.settled = true;
         let mut limit = i64::from(length);
-        for (position, &speed) in positions.iter_mut().zip(speeds) {
+        for (position, &speed) in self.positions[self.first..].iter_mut().zip(&self.speeds[self.first..]) {
             let before = i64::from(*position);
             let after = (before + i64::from(speed) + 1).min(limit).max(before);
             *position = after as u32;
@@ -209,9 +212,7 @@ impl Singles {
             lane.due = NEVER;
             return;
         };
-        let (gap, speed) = (lane.length - front, u32::from(speed) + 1);
-        let ticks = u64::from(gap.div_ceil(speed)).max(1);
-        lane.due = now + ticks;
-        lane.carry = if gap == 0 { 0 } else { (ticks * u64::from(speed) - u64::from(gap)) as u32 };
+        let (due, carry) = arrival(lane.length() - front, now, u32::from(speed) + 1);
+        lane.keep_due(due, carry);
     }
 }

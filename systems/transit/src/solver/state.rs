@@ -2,7 +2,7 @@
 
 use voxtick_worlds::{BlockPos, ItemStack};
 
-use super::lane::{FROZEN, Lane, NEVER, REFUSED};
+use super::lane::{FROZEN, NEVER, REFUSED};
 use super::{TransitSolver, joint_of};
 use crate::events::{Events, Totals};
 use crate::items::ItemHandle;
@@ -37,7 +37,7 @@ impl TransitSolver {
     /// How many items are in lanes, counted lane by lane.
     #[must_use]
     pub fn item_count(&self) -> u64 {
-        self.lanes.rows.iter().map(|row| u64::from(row.count)).sum()
+        self.lanes.rows().map(|row| u64::from(row.count)).sum()
     }
 
     /// How many lanes there are.
@@ -50,7 +50,7 @@ impl TransitSolver {
     #[must_use]
     pub fn settled_lane_count(&self) -> usize {
         let settled = |&lane: &u32| self.lanes.row(lane).count > 0 && self.lanes.is_settled(lane, self.tick);
-        (0..self.lanes.rows.len() as u32).filter(settled).count()
+        (0..self.lanes.len() as u32).filter(settled).count()
     }
 
     /// The network.
@@ -80,9 +80,8 @@ impl TransitSolver {
     /// Bytes held for lanes and the items in them: (lanes without items, items with handles and stacks).
     #[must_use]
     pub fn memory_bytes(&self) -> (usize, usize) {
-        let all = self.lanes.memory_bytes();
-        let rows = self.lanes.rows.capacity() * size_of::<Lane>();
-        (rows + self.wheel.memory_bytes(), all - rows + self.items.memory_bytes())
+        let (lanes, items) = self.lanes.memory_bytes();
+        (lanes + self.wheel.memory_bytes(), items + self.items.memory_bytes())
     }
 
     /// Tells the whole state word by word, in canonical order: what is on every lane, and what junctions remember.

@@ -1,74 +1,73 @@
 //! A timing wheel: what is due at which tick, without looking at what is not.
 //!
 //! Entries lie in blocks of 15 that are chained per tick, so that filling and emptying a tick touches few cache lines
-//! and a steady load allocates nothing. What is due beyond the wheel's turn waits in a heap.
+//! and a steady load allocates nothing. What is due beyond the wheel's turn waits in a heap; a wheel whose heap grows
+//! long is made larger, so that a small network has a small one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Ticks in one turn.
-const TURN: u64 = 1024;
+/// Ticks in the least and in the greatest turn.
+const LEAST_TURN: usize = 8;
+const MOST_TURN: usize = 1024;
 const BLOCK: usize = 15;
 const NONE: u32 = u32::MAX;
 
-/// Something that falls due: a kind and a row, packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry(u32);
+/// Numbers that fall due.
+#[derive(Debug, Clone)]
+pub(crate) struct Wheel {
+    slots: Vec<Slot>,
+    blocks: Vec<Block>,
+    free: Vec<u32>,
+    far: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The last tick that was taken out.
+    now: u64,
+}
 
-/// What falls due.
+/// One tick: its chain of blocks, of which all but the last are full.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    first: u32,
+    last: u32,
+    /// Entries in the last block.
+    count: u32,
+}
+
+const EMPTY: Slot = Slot { first: NONE, last: NONE, count: 0 };
+
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    entries: [u32; BLOCK],
+    next: u32,
+}
+
+/// What falls due beside the arrivals on lanes, as the number of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// The front item of a lane arrives.
-    Arrival(u32),
     /// The next item of a source is due.
     Source(u32),
     /// A junction where something waits is worth a visit.
     Junction(u32),
 }
 
-/// The greatest row that an entry can name.
-pub(crate) const MAX_ROW: u32 = (1 << 30) - 1;
-
-#[derive(Debug, Clone)]
-pub(crate) struct Wheel {
-    /// First block of each tick and how many entries it holds; further blocks of the chain are full.
-    slots: Vec<(u32, u32)>,
-    blocks: Vec<Block>,
-    free: Vec<u32>,
-    far: BinaryHeap<Reverse<(u64, Entry)>>,
-    /// The last tick that was taken out.
-    now: u64,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    entries: [Entry; BLOCK],
-    next: u32,
-}
-
-impl Entry {
-    pub(crate) fn new(due: Due) -> Entry {
-        Entry(match due {
-            Due::Arrival(row) => row,
-            Due::Source(row) => row | 1 << 30,
-            Due::Junction(row) => row | 2 << 30,
-        })
+impl Due {
+    /// There are fewer than 2^30 rows of either kind.
+    pub(crate) fn entry(self) -> u32 {
+        match self {
+            Due::Source(row) => row << 1,
+            Due::Junction(row) => row << 1 | 1,
+        }
     }
 
-    pub(crate) fn due(self) -> Due {
-        let row = self.0 & MAX_ROW;
-        match self.0 >> 30 {
-            0 => Due::Arrival(row),
-            1 => Due::Source(row),
-            _ => Due::Junction(row),
-        }
+    pub(crate) fn of(entry: u32) -> Due {
+        if entry & 1 == 0 { Due::Source(entry >> 1) } else { Due::Junction(entry >> 1) }
     }
 }
 
 impl Wheel {
     pub(crate) fn new(now: u64) -> Wheel {
         Wheel {
-            slots: vec![(NONE, 0); TURN as usize],
+            slots: vec![EMPTY; LEAST_TURN],
             blocks: Vec::new(),
             free: Vec::new(),
             far: BinaryHeap::new(),
@@ -77,17 +76,18 @@ impl Wheel {
     }
 
     /// Notes an entry for a tick that has not been taken out yet.
-    pub(crate) fn push(&mut self, tick: u64, due: Due) {
+    #[inline]
+    pub(crate) fn push(&mut self, tick: u64, entry: u32) {
         debug_assert!(tick > self.now, "an entry for tick {tick} at tick {}", self.now);
-        if tick - self.now >= TURN {
-            self.far.push(Reverse((tick, Entry::new(due))));
+        if tick - self.now >= self.slots.len() as u64 {
+            self.push_far(tick, entry);
             return;
         }
-        let slot = &mut self.slots[(tick % TURN) as usize];
-        if slot.0 == NONE || slot.1 as usize == BLOCK {
-            let next = slot.0;
-            let block = Block { entries: [Entry(0); BLOCK], next };
-            slot.0 = match self.free.pop() {
+        let turn = self.slots.len();
+        let slot = &mut self.slots[tick as usize % turn];
+        if slot.last == NONE || slot.count as usize == BLOCK {
+            let block = Block { entries: [0; BLOCK], next: NONE };
+            let at = match self.free.pop() {
                 Some(at) => {
                     self.blocks[at as usize] = block;
                     at
@@ -97,14 +97,35 @@ impl Wheel {
                     (self.blocks.len() - 1) as u32
                 }
             };
-            slot.1 = 0;
+            match self.blocks.get_mut(slot.last as usize) {
+                Some(last) => last.next = at,
+                None => slot.first = at,
+            }
+            (slot.last, slot.count) = (at, 0);
         }
-        self.blocks[slot.0 as usize].entries[slot.1 as usize] = Entry::new(due);
-        slot.1 += 1;
+        self.blocks[slot.last as usize].entries[slot.count as usize] = entry;
+        slot.count += 1;
     }
 
-    /// Goes on to the next tick and hands out its entries, in no order.
-    pub(crate) fn advance(&mut self, into: &mut Vec<Entry>) {
+    fn push_far(&mut self, tick: u64, entry: u32) {
+        self.far.push(Reverse((tick, entry)));
+        let turn = self.slots.len();
+        if turn < MOST_TURN && self.far.len() > turn {
+            let mut larger = Wheel { slots: vec![EMPTY; turn * 2], ..Wheel::new(self.now) };
+            let mut entries = Vec::new();
+            for ahead in 1..turn as u64 {
+                self.take(self.now + ahead, &mut entries);
+                entries.drain(..).for_each(|entry| larger.push(self.now + ahead, entry));
+            }
+            for Reverse((tick, entry)) in std::mem::take(&mut self.far) {
+                larger.push(tick, entry);
+            }
+            *self = larger;
+        }
+    }
+
+    /// Goes on to the next tick and hands out its entries, those noted in one tick in the order in which they were.
+    pub(crate) fn advance(&mut self, into: &mut Vec<u32>) {
         self.now += 1;
         while let Some(&Reverse((tick, entry))) = self.far.peek() {
             if tick > self.now {
@@ -113,19 +134,25 @@ impl Wheel {
             self.far.pop();
             into.push(entry);
         }
-        let slot = &mut self.slots[(self.now % TURN) as usize];
-        let (mut at, mut count) = std::mem::replace(slot, (NONE, 0));
+        self.take(self.now, into);
+    }
+
+    /// Takes out the entries noted for a tick of this turn.
+    fn take(&mut self, tick: u64, into: &mut Vec<u32>) {
+        let turn = self.slots.len();
+        let slot = std::mem::replace(&mut self.slots[tick as usize % turn], EMPTY);
+        let mut at = slot.first;
         while at != NONE {
             let block = &self.blocks[at as usize];
-            into.extend_from_slice(&block.entries[..count as usize]);
+            let count = if at == slot.last { slot.count as usize } else { BLOCK };
+            into.extend_from_slice(&block.entries[..count]);
             self.free.push(at);
             at = block.next;
-            count = BLOCK as u32;
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * 8
+        self.slots.capacity() * size_of::<Slot>()
             + self.blocks.capacity() * 64
             + self.free.capacity() * 4
             + self.far.capacity() * 16
@@ -142,24 +169,27 @@ mod tests {
         let mut expected = Vec::new();
         for row in 0..5000u32 {
             let tick = 41 + u64::from(row.wrapping_mul(2_654_435_761) % 3000);
-            wheel.push(tick, if row % 3 == 0 { Due::Source(row) } else { Due::Arrival(row) });
+            wheel.push(tick, row);
             expected.push((tick, row));
         }
+        assert_eq!(wheel.slots.len(), MOST_TURN, "many entries make it large");
         let mut found = Vec::new();
         let mut out = Vec::new();
         for tick in 41..3100 {
             out.clear();
             wheel.advance(&mut out);
-            for entry in &out {
-                match entry.due() {
-                    Due::Source(row) | Due::Arrival(row) => found.push((tick, row)),
-                    Due::Junction(row) => panic!("junction {row} was never pushed"),
-                }
-            }
+            found.extend(out.iter().map(|&row| (tick, row)));
         }
         expected.sort_unstable();
         found.sort_unstable();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sources_and_junctions_are_told_apart() {
+        for due in [Due::Source(0), Due::Junction(0), Due::Source(1 << 29), Due::Junction((1 << 30) - 1)] {
+            assert_eq!(Due::of(due.entry()), due);
+        }
     }
 
     #[test]
@@ -168,7 +198,7 @@ mod tests {
         let mut out = Vec::new();
         for _ in 0..4000 {
             for row in 0..100 {
-                wheel.push(wheel.now + 1 + u64::from(row), Due::Arrival(row));
+                wheel.push(wheel.now + 1 + u64::from(row), row);
             }
             out.clear();
             wheel.advance(&mut out);

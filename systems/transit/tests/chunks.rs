@@ -1,0 +1,340 @@
+//! Chunks that leave and return: what is taken out with a chunk comes back as if it had stood still, and nothing enters
+//! what is not there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use voxtick_transit::{
+    Connections, EventKind, InsertError, LaneName, LaneSettings, Layout, Room, Sink, Snapshot, SnapshotError,
+    Source, Supply, TransitSolver, UNIT,
+};
+use voxtick_worlds::{BlockPos, ChunkPos, Direction, Inventories, ItemKind, ItemStack};
+
+/// The chunks that the network lies in.
+const CHUNKS: [ChunkPos; 6] = [
+    ChunkPos::new(-1, -1),
+    ChunkPos::new(-1, 0),
+    ChunkPos::new(0, -1),
+    ChunkPos::new(0, 0),
+    ChunkPos::new(1, 0),
+    ChunkPos::new(2, 0),
+];
+
+fn lane(x: i32, z: i32, direction: Direction) -> LaneName {
+    LaneName { from: BlockPos::new(x, 64, z), direction }
+}
+
+/// What stands at junctions and how lanes move, without a pipe.
+fn equip(transit: &mut TransitSolver) {
+    for (at, (x, z)) in [(-6, -6), (5, 5), (-6, 5), (0, 0), (-1, -2), (40, 0)].into_iter().enumerate() {
+        transit
+            .add_source(Source {
+                lane: lane(x, z, Direction::ALL[2 + at % 4]),
+                stack: ItemStack::new(ItemKind(at as u32), 1 + at as u8, 64),
+                speed: 900 * at as u16,
+                period: 3 + at as u32,
+                delay: at as u32,
+                supply: if at == 2 { Supply::Items(60) } else { Supply::Endless },
+            })
+            .expect("sound");
+    }
+    for (x, z, period, room) in
+        [(3, -4, 9, Room::Endless), (-3, 2, 0, Room::Items(9)), (40, 0, 4, Room::Endless)]
+    {
+        transit
+            .add_sink(Sink { position: BlockPos::new(x, 64, z), kind: None, period, room })
+            .expect("sound");
+    }
+}
+
+/// A grid over four chunks and a line over two more, with lanes of own speeds.
+fn network() -> TransitSolver {
+    let mut layout = Layout::default();
+    layout.grid(BlockPos::new(-6, 64, -6), 12, 12);
+    layout.line(BlockPos::new(6, 64, 0), Direction::East, 34, None);
+    layout.pipes.push((BlockPos::new(6, 64, 0), Connections::of(&[Direction::East, Direction::West])));
+    let mut transit = TransitSolver::from_layout(&layout, LaneSettings::default()).expect("sound");
+    equip(&mut transit);
+    let own = LaneSettings::new(UNIT / 16, UNIT / 8).expect("sound").with_own_speeds();
+    for lane in [lane(0, 0, Direction::East), lane(-1, 0, Direction::South), lane(40, 0, Direction::West)] {
+        transit.set_lane(lane, own).expect("exists");
+    }
+    transit
+}
+
+type Items = Vec<(u32, ItemStack)>;
+
+/// What is on every lane, by name.
+fn items(transit: &TransitSolver) -> BTreeMap<LaneName, Items> {
+    let lanes = transit.graph().segments().flat_map(|it| [it.forward(), it.backward()]);
+    lanes
+        .map(|name| {
+            let items = transit.lane(name).expect("the lane").into_iter();
+            (name, items.map(|(at, handle)| (at, transit.stack(handle).expect("in a lane"))).collect())
+        })
+        .collect()
+}
+
+/// The chunk of the block that an item is in.
+fn chunk_of(name: LaneName, position: u32) -> ChunkPos {
+    let (x, _, z) = name.direction.step();
+    let steps = ((position + UNIT / 2) / UNIT) as i32;
+    BlockPos::new(name.from.x + x * steps, 64, name.from.z + z * steps).chunk()
+}
+
+fn events(transit: &TransitSolver) -> Vec<(EventKind, BlockPos, ItemStack)> {
+    let events = transit.events().iter();
+    events.map(|it| (it.kind, it.position, transit.stack(it.handle).expect("until the next step"))).collect()
+}
+
+fn words(transit: &TransitSolver) -> Vec<u64> {
+    let mut words = Vec::new();
+    transit.state_words(|word| words.push(word));
+    words
+}
+
+/// The handles of all items, each of which must be there once.
+fn handles(transit: &TransitSolver) -> BTreeSet<u32> {
+    let mut handles = BTreeSet::new();
+    for segment in transit.graph().segments() {
+        for name in [segment.forward(), segment.backward()] {
+            for (_, handle) in transit.lane(name).expect("the lane") {
+                assert!(handles.insert(handle.0), "handle {} is there twice", handle.0);
+            }
+        }
+    }
+    handles
+}
+
+fn read(bytes: &[u8]) -> Snapshot {
+    Snapshot::from_bytes(bytes).expect("sound")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_chunk_taken_out_and_put_back_goes_on_as_if_it_had_stood_still(
+        before in 0u32..300,
+        turns in prop::collection::vec((0usize..CHUNKS.len(), 0u32..12), 1..60),
+        edit in 0usize..60,
+    ) {
+        let mut inventories = Inventories::default();
+        let mut frozen = network();
+        for _ in 0..before {
+            frozen.step(&mut inventories);
+        }
+        let mut away = frozen.clone();
+        let mut stored: BTreeMap<ChunkPos, Vec<u8>> = BTreeMap::new();
+        let last = CHUNKS.iter().enumerate().map(|(at, _)| (at, 3));
+        for (turn, (at, ticks)) in turns.iter().copied().chain(last).enumerate() {
+            let chunk = CHUNKS[at];
+            match stored.remove(&chunk) {
+                Some(bytes) => {
+                    away.put_back(&read(&bytes), &[]).expect("sound");
+                    away.set_loaded(chunk, true);
+                    frozen.set_loaded(chunk, true);
+                }
+                None if turn < turns.len() => {
+                    stored.insert(chunk, away.take_out(chunk).to_bytes());
+                    frozen.set_loaded(chunk, false);
+                }
+                None => {}
+            }
+            // Elsewhere life goes on: a lane is edited while other chunks are away.
+            if turn == edit && !stored.contains_key(&ChunkPos::new(0, 0)) {
+                for transit in [&mut frozen, &mut away] {
+                    transit.set_lane(lane(3, 3, Direction::West), LaneSettings::new(999, 9999).expect("sound")).expect("exists");
+                }
+            }
+            for _ in 0..ticks {
+                frozen.step(&mut inventories);
+                away.step(&mut inventories);
+                prop_assert_eq!(events(&frozen), events(&away), "tick {}", frozen.tick());
+                let mut expected = items(&frozen);
+                for (name, items) in &mut expected {
+                    items.retain(|&(at, _)| !stored.contains_key(&chunk_of(*name, at)));
+                }
+                prop_assert_eq!(expected, items(&away), "tick {}", frozen.tick());
+                prop_assert_eq!(away.totals().present(), handles(&away).len() as u64);
+            }
+        }
+        prop_assert!(stored.is_empty());
+        prop_assert_eq!(words(&frozen), words(&away));
+        prop_assert!(away.take_spills().is_empty());
+    }
+
+    #[test]
+    fn a_later_run_brings_the_chunks_of_a_network_back_in_any_order(
+        before in 50u32..300,
+        order in Just((0..CHUNKS.len()).collect::<Vec<_>>()).prop_shuffle(),
+        ticks in 0u32..9,
+    ) {
+        let mut inventories = Inventories::default();
+        let mut earlier = network();
+        for _ in 0..before {
+            earlier.step(&mut inventories);
+        }
+        let stored: Vec<Vec<u8>> = CHUNKS.iter().map(|&chunk| earlier.chunk_snapshot(chunk).to_bytes()).collect();
+        let mut later = TransitSolver::new(Default::default(), LaneSettings::default());
+        equip(&mut later);
+        let mut loaded = BTreeSet::new();
+        let mut known = Vec::new();
+        for &at in &order {
+            let snapshot = read(&stored[at]);
+            loaded.insert(CHUNKS[at]);
+            let absent: Vec<ChunkPos> = snapshot.chunks().into_iter().filter(|it| !loaded.contains(it)).collect();
+            later.put_back(&snapshot, &absent).expect("sound");
+            later.set_loaded(CHUNKS[at], true);
+            known.push(later.item_count());
+            if loaded.len() < CHUNKS.len() {
+                for _ in 0..ticks {
+                    later.step(&mut inventories);
+                }
+            }
+            prop_assert!(later.take_spills().is_empty(), "what lacks its lane waits");
+        }
+        prop_assert_eq!(earlier.graph().nodes(), later.graph().nodes());
+        prop_assert_eq!(handles(&later).len() as u64, later.totals().present());
+        if ticks == 0 {
+            prop_assert_eq!(items(&earlier), items(&later));
+        }
+        // What ran in the meantime was created and delivered by stations of chunks that were there: nothing else changed.
+        let totals = later.totals();
+        let brought: u64 = stored.iter().map(|bytes| read(bytes).item_count() as u64).sum();
+        prop_assert_eq!(brought, earlier.item_count(), "every item is stored with exactly one chunk");
+        prop_assert!(totals.created >= brought && totals.present() == later.item_count());
+    }
+}
+
+#[test]
+fn a_chunk_where_nothing_happens_is_stored_as_the_same_bytes() {
+    let mut inventories = Inventories::default();
+    let mut transit = network();
+    for _ in 0..200 {
+        transit.step(&mut inventories);
+    }
+    for chunk in CHUNKS {
+        transit.set_loaded(chunk, false);
+    }
+    // What is under way when chunks freeze may be refused or fed once more where all is known.
+    transit.step(&mut inventories);
+    let stored = |transit: &TransitSolver| CHUNKS.map(|chunk| transit.chunk_snapshot(chunk).to_bytes());
+    let before = stored(&transit);
+    for _ in 0..50 {
+        transit.step(&mut inventories);
+    }
+    assert!(stored(&transit) == before, "waiting is no change");
+}
+
+#[test]
+fn an_item_never_enters_a_segment_that_is_not_loaded() {
+    // A line from a loaded chunk into another, with a junction in the loaded one.
+    let mut layout = Layout::default();
+    layout.line(BlockPos::new(0, 64, 0), Direction::East, 40, Some(10));
+    let mut transit = TransitSolver::from_layout(&layout, LaneSettings::default()).expect("sound");
+    let source = |x, direction, period| Source {
+        lane: lane(x, 0, direction),
+        stack: ItemStack::single(ItemKind(1)),
+        speed: 0,
+        period,
+        delay: 0,
+        supply: Supply::Endless,
+    };
+    // One feeds the loaded part, one straight into the other, one from within the other.
+    for source in
+        [source(0, Direction::East, 3), source(10, Direction::East, 1), source(30, Direction::West, 1)]
+    {
+        transit.add_source(source).expect("sound");
+    }
+    let far = ChunkPos::new(1, 0);
+    transit.set_loaded(far, false);
+    let mut inventories = Inventories::default();
+    let frozen = [lane(10, 0, Direction::East), lane(20, 0, Direction::West), lane(30, 0, Direction::West)];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+    let mut shared = transit.clone().with_least_shared(0);
+    for _ in 0..400 {
+        transit.step(&mut inventories);
+        pool.install(|| shared.step_parallel(&mut inventories));
+        for frozen in frozen {
+            assert_eq!(transit.lane(frozen), Some(Vec::new()));
+            assert_eq!(shared.lane(frozen), Some(Vec::new()));
+        }
+    }
+    let refused = transit.insert(frozen[0], 0, ItemStack::single(ItemKind(2)), 0);
+    assert_eq!(refused, Err(InsertError::NotLoaded { lane: frozen[0] }));
+    // The first lane has filled up and nothing is lost; when the chunk is there, all goes on.
+    assert_eq!(transit.item_count(), transit.totals().present());
+    assert_eq!(transit.lane(lane(0, 0, Direction::East)).expect("the lane").len(), 81);
+    transit.set_loaded(far, true);
+    transit.step(&mut inventories);
+    transit.step(&mut inventories);
+    assert!(frozen.iter().any(|&name| transit.lane(name).is_some_and(|items| !items.is_empty())));
+}
+
+#[test]
+fn what_has_no_place_on_its_return_is_spilled_and_not_doubled() {
+    let mut inventories = Inventories::default();
+    let mut transit = network();
+    for _ in 0..500 {
+        transit.step(&mut inventories);
+    }
+    let all = transit.item_count();
+    let chunk = ChunkPos::new(-1, 0);
+    let stored = transit.take_out(chunk).to_bytes();
+    let gone = read(&stored).item_count() as u64;
+    assert!(gone > 0, "of {all} items");
+    assert_eq!((transit.item_count(), transit.totals().stored), (all - gone, gone));
+    // While it is away its pipes are broken off.
+    for x in -6..0 {
+        for z in 0..5 {
+            transit.remove_pipe(BlockPos::new(x, 64, z));
+        }
+    }
+    assert!(transit.take_spills().iter().all(|spill| spill.point[2] < 0.0), "what is away cannot fall out");
+    let left = transit.item_count();
+    transit.put_back(&read(&stored), &[]).expect("sound");
+    transit.set_loaded(chunk, true);
+    let spills = transit.take_spills();
+    assert!(!spills.is_empty());
+    assert_eq!(transit.item_count() + spills.len() as u64, left + gone);
+    assert_eq!(transit.totals().present(), transit.item_count());
+    for spill in spills {
+        let block = |axis: usize| spill.point[axis].floor() as i32;
+        assert_eq!(BlockPos::new(block(0), block(1), block(2)).chunk(), chunk, "{spill:?}");
+    }
+    for _ in 0..20 {
+        transit.step(&mut inventories);
+    }
+    handles(&transit);
+}
+
+#[test]
+fn damaged_bytes_of_a_chunk_are_refused_and_change_nothing() {
+    let mut inventories = Inventories::default();
+    let mut transit = network();
+    for _ in 0..120 {
+        transit.step(&mut inventories);
+    }
+    let bytes = transit.chunk_snapshot(ChunkPos::new(0, 0)).to_bytes();
+    for length in 0..bytes.len() {
+        assert!(Snapshot::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
+    }
+    for at in 0..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1 << (at % 8);
+        // What is read all the same is another sound snapshot, and putting it back breaks nothing.
+        if let Ok(snapshot) = Snapshot::from_bytes(&flipped) {
+            let mut other = TransitSolver::new(Default::default(), LaneSettings::default());
+            equip(&mut other);
+            if other.put_back(&snapshot, &[]).is_ok() {
+                assert_eq!(other.totals().present(), other.item_count());
+                other.step(&mut inventories);
+            }
+        }
+    }
+    let whole = transit.snapshot();
+    assert_eq!(transit.put_back(&whole, &[]), Err(SnapshotError::Extent));
+    assert_eq!(transit.restore(&transit.chunk_snapshot(ChunkPos::new(0, 0))), Err(SnapshotError::Extent));
+    assert_eq!(transit.snapshot(), whole, "nothing has changed");
+}
