@@ -78,14 +78,15 @@ pub enum Marked<T> {
 /// Time is a number that the caller passes: ticks for deterministic runs, nanoseconds in an
 /// [`UpdateWorker`]. An earlier time than the last one counts as that one.
 ///
-/// - **Order.** Of the entries that are ready, the nearest to the centre is taken first, by
-///   [`squared_distance`], then by position (x, then y, then z). Never an entry before its deadline.
-///   The same marks at the same times give the same order in every run.
+/// - **Order.** Of the entries that are ready, the nearest is taken first, by [`squared_distance`] to
+///   the nearest of the centres, then the oldest, by deadline, then by position (x, then y, then z).
+///   Never an entry before its deadline. The same marks at the same times give the same order in
+///   every run.
 /// - **Bounds.** At most `capacity` entries, each position once.
 /// - **Full.** The furthest of all, young or ready, the new one included, is given back, and counted.
 /// - **Dying threads.** It belongs to one thread; see [`UpdateWorker`] for one that many share.
-/// - **Cost.** A mark or a take costs `O(log n)` and allocates nothing once the queue has had its
-///   largest size; moving the centre costs `O(n)`.
+/// - **Cost.** A mark or a take costs `O(centres + log n)` and allocates nothing once the queue has had
+///   its largest size; moving the centres costs `O(n x centres)`.
 ///
 /// ```
 /// use voxtick_engine::{Marked, UpdateQueue, UpdateQueueSettings};
@@ -105,7 +106,7 @@ pub enum Marked<T> {
 #[derive(Debug)]
 pub struct UpdateQueue<T> {
     settings: UpdateQueueSettings,
-    centre: [i32; 3],
+    centres: Vec<[i32; 3]>,
     now: u64,
     evicted: u64,
     /// Where the entry of a position stands. For look-up only.
@@ -118,14 +119,13 @@ pub struct UpdateQueue<T> {
     furthest: SlotHeap,
 }
 
-/// Distance from the centre, then position.
-type Rank = (i64, [i32; 3]);
+/// Distance from the nearest centre, then deadline, then position.
+type Rank = (i64, u64, [i32; 3]);
 
 #[derive(Debug)]
 struct Entry<T> {
     /// `None` in a free slot.
     update: Option<T>,
-    deadline: u64,
     is_young: bool,
     previous: Option<usize>,
     next: Option<usize>,
@@ -143,7 +143,7 @@ impl<T> UpdateQueue<T> {
     pub fn new(settings: UpdateQueueSettings) -> UpdateQueue<T> {
         UpdateQueue {
             settings,
-            centre: [0; 3],
+            centres: vec![[0; 3]],
             now: 0,
             evicted: 0,
             slots: FxHashMap::default(),
@@ -186,10 +186,7 @@ impl<T> UpdateQueue<T> {
         let Some(&slot) = self.slots.get(&update.position) else {
             return self.add(Update { deadline, ..update });
         };
-        self.entries[slot].deadline = deadline;
-        if self.entries[slot].is_young {
-            self.make_ready(slot);
-        }
+        self.make_ready_since(slot, deadline);
         match self.settings.mark_again {
             MarkAgain::TakeNewest => Marked::Again(update.update),
             MarkAgain::KeepFirst => {
@@ -205,25 +202,48 @@ impl<T> UpdateQueue<T> {
         if self.nearest_ready.first().is_some() {
             return Some(self.now);
         }
-        self.young.first.map(|slot| self.entries[slot].deadline)
+        self.young.first.map(|slot| self.ranks[slot].1)
     }
 
-    /// Moves the centre: nearest and furthest are told from here from now on.
+    /// Moves the centres to one place: nearest and furthest are told from there from now on.
     pub fn set_centre(&mut self, centre: [i32; 3]) {
-        if centre == self.centre {
+        self.set_centres(&[centre]);
+    }
+
+    /// Moves the centres: a position is as far away as the nearest of them. Without any, all are equally
+    /// far, and the oldest comes first.
+    ///
+    /// ```
+    /// # use voxtick_engine::{UpdateQueue, UpdateQueueSettings};
+    /// let mut queue = UpdateQueue::new(UpdateQueueSettings { delay: 0, ..Default::default() });
+    /// for (time, x) in (0..).zip([40, 7, 99]) {
+    ///     let _ = queue.mark([x, 0, 0], (), time);
+    /// }
+    /// queue.set_centres(&[[0; 3], [100, 0, 0]]);
+    /// let order: Vec<i32> = queue.take_all().into_iter().map(|update| update.position[0]).collect();
+    /// assert_eq!(order, [99, 7, 40]);
+    /// ```
+    pub fn set_centres(&mut self, centres: &[[i32; 3]]) {
+        if centres == self.centres {
             return;
         }
-        self.centre = centre;
-        for (distance, position) in &mut self.ranks {
-            *distance = squared_distance(centre, *position);
+        self.centres.clear();
+        self.centres.extend_from_slice(centres);
+        for (distance, _, position) in &mut self.ranks {
+            *distance = distance_to_nearest(&self.centres, *position);
         }
         self.nearest_ready.rebuild(nearer(&self.ranks));
         self.furthest.rebuild(further(&self.ranks));
     }
 
-    /// The centre.
-    pub fn centre(&self) -> [i32; 3] {
-        self.centre
+    /// The centres, `[0, 0, 0]` alone unless they were moved.
+    pub fn centres(&self) -> &[[i32; 3]] {
+        &self.centres
+    }
+
+    /// Takes the entry of a position, ready or not: for what nobody wants any more.
+    pub fn take(&mut self, position: [i32; 3]) -> Option<Update<T>> {
+        self.slots.get(&position).copied().and_then(|slot| self.remove(slot))
     }
 
     /// Whether a position waits.
@@ -258,7 +278,7 @@ impl<T> UpdateQueue<T> {
     fn advance(&mut self, now: u64) {
         self.now = self.now.max(now);
         while let Some(slot) = self.young.first
-            && self.entries[slot].deadline <= self.now
+            && self.ranks[slot].1 <= self.now
         {
             self.make_ready(slot);
         }
@@ -276,7 +296,8 @@ impl<T> UpdateQueue<T> {
 
     /// Adds an entry whose position does not wait, if need be in place of the furthest.
     fn add(&mut self, update: Update<T>) -> Marked<T> {
-        let rank = (squared_distance(self.centre, update.position), update.position);
+        let distance = distance_to_nearest(&self.centres, update.position);
+        let rank = (distance, update.deadline, update.position);
         if self.len() < self.settings.capacity {
             self.insert(update, rank);
             return Marked::New;
@@ -293,7 +314,7 @@ impl<T> UpdateQueue<T> {
     }
 
     fn insert(&mut self, Update { position, update, deadline }: Update<T>, rank: Rank) {
-        let entry = Entry { update: Some(update), deadline, is_young: false, previous: None, next: None };
+        let entry = Entry { update: Some(update), is_young: false, previous: None, next: None };
         let slot = match self.free.pop() {
             Some(slot) => {
                 (self.entries[slot], self.ranks[slot]) = (entry, rank);
@@ -316,7 +337,7 @@ impl<T> UpdateQueue<T> {
 
     fn remove(&mut self, slot: usize) -> Option<Update<T>> {
         let update = self.entries[slot].update.take()?;
-        let (position, deadline) = (self.ranks[slot].1, self.entries[slot].deadline);
+        let (_, deadline, position) = self.ranks[slot];
         self.slots.remove(&position);
         self.furthest.remove(slot, further(&self.ranks));
         if self.entries[slot].is_young {
@@ -330,6 +351,19 @@ impl<T> UpdateQueue<T> {
 
     fn make_ready(&mut self, slot: usize) {
         self.unlink_young(slot);
+        self.nearest_ready.insert(slot, nearer(&self.ranks));
+    }
+
+    /// Gives an entry a deadline that has passed.
+    fn make_ready_since(&mut self, slot: usize, deadline: u64) {
+        self.furthest.remove(slot, further(&self.ranks));
+        if self.entries[slot].is_young {
+            self.unlink_young(slot);
+        } else {
+            self.nearest_ready.remove(slot, nearer(&self.ranks));
+        }
+        self.ranks[slot].1 = deadline;
+        self.furthest.insert(slot, further(&self.ranks));
         self.nearest_ready.insert(slot, nearer(&self.ranks));
     }
 
@@ -358,6 +392,11 @@ impl<T> UpdateQueue<T> {
             None => self.young.last = previous,
         }
     }
+}
+
+/// The squared distance to the nearest of the centres, 0 without any.
+fn distance_to_nearest(centres: &[[i32; 3]], position: [i32; 3]) -> i64 {
+    centres.iter().map(|&centre| squared_distance(centre, position)).min().unwrap_or(0)
 }
 
 fn nearer(ranks: &[Rank]) -> impl Fn(usize, usize) -> bool {

@@ -6,14 +6,15 @@ use voxtick_engine::{MarkAgain, Marked, Update, UpdateQueue, UpdateQueueSettings
 /// The same rules in the plainest way.
 struct Plain {
     settings: UpdateQueueSettings,
-    centre: [i32; 3],
+    centres: Vec<[i32; 3]>,
     now: u64,
     entries: Vec<Update<u32>>,
 }
 
 impl Plain {
-    fn rank(&self, position: [i32; 3]) -> (i64, [i32; 3]) {
-        (squared_distance(self.centre, position), position)
+    fn rank(&self, entry: &Update<u32>) -> (i64, u64, [i32; 3]) {
+        let distances = self.centres.iter().map(|centre| squared_distance(*centre, entry.position));
+        (distances.min().unwrap_or(0), entry.deadline, entry.position)
     }
 
     fn mark(&mut self, position: [i32; 3], update: u32, now: u64) -> Marked<u32> {
@@ -33,8 +34,7 @@ impl Plain {
         if self.entries.len() <= self.settings.capacity {
             return Marked::New;
         }
-        let furthest =
-            (0..self.entries.len()).max_by_key(|&at| self.rank(self.entries[at].position)).unwrap();
+        let furthest = (0..self.entries.len()).max_by_key(|&at| self.rank(&self.entries[at])).unwrap();
         Marked::Evicted(self.entries.remove(furthest))
     }
 
@@ -53,7 +53,7 @@ impl Plain {
     fn take_ready(&mut self, now: u64) -> Option<Update<u32>> {
         self.now = self.now.max(now);
         let ready = (0..self.entries.len()).filter(|&at| self.entries[at].deadline <= self.now);
-        let nearest = ready.min_by_key(|&at| self.rank(self.entries[at].position))?;
+        let nearest = ready.min_by_key(|&at| self.rank(&self.entries[at]))?;
         Some(self.entries.remove(nearest))
     }
 
@@ -67,7 +67,8 @@ enum Step {
     Mark([i32; 3], u64),
     Take(u64),
     PutBack,
-    Centre([i32; 3]),
+    TakeOut([i32; 3]),
+    Centres(Vec<[i32; 3]>),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -77,7 +78,8 @@ fn step() -> impl Strategy<Value = Step> {
         8 => (position(), 0..3_u64).prop_map(|(position, later)| Step::Mark(position, later)),
         6 => (0..3_u64).prop_map(Step::Take),
         1 => Just(Step::PutBack),
-        1 => position().prop_map(Step::Centre),
+        1 => position().prop_map(Step::TakeOut),
+        1 => prop::collection::vec(position(), 0..4).prop_map(Step::Centres),
     ]
 }
 
@@ -91,7 +93,7 @@ proptest! {
         let mark_again = if keeps_first { MarkAgain::KeepFirst } else { MarkAgain::TakeNewest };
         let settings = UpdateQueueSettings { capacity, delay, mark_again };
         let mut queue = UpdateQueue::new(settings);
-        let mut plain = Plain { settings, centre: [0; 3], now: 0, entries: Vec::new() };
+        let mut plain = Plain { settings, centres: vec![[0; 3]], now: 0, entries: Vec::new() };
         let (mut now, mut taken, mut evicted) = (0, None, 0);
         for (number, step) in (0..).zip(steps) {
             let mut marked = None;
@@ -111,9 +113,13 @@ proptest! {
                     marked = Some(queue.put_back(update));
                     prop_assert_eq!(marked, Some(plain.put_back(update)));
                 },
-                Step::Centre(centre) => {
-                    queue.set_centre(centre);
-                    plain.centre = centre;
+                Step::TakeOut(position) => {
+                    let at = plain.entries.iter().position(|entry| entry.position == position);
+                    prop_assert_eq!(queue.take(position), at.map(|at| plain.entries.remove(at)));
+                }
+                Step::Centres(centres) => {
+                    queue.set_centres(&centres);
+                    plain.centres = centres;
                 }
             }
             evicted += u64::from(matches!(marked, Some(Marked::Evicted(_))));
@@ -121,8 +127,9 @@ proptest! {
             prop_assert_eq!(queue.next_deadline(), plain.next_deadline());
             prop_assert_eq!(queue.evicted(), evicted);
         }
-        plain.entries.sort_by_key(|entry| (squared_distance(plain.centre, entry.position), entry.position));
-        prop_assert_eq!(queue.take_all(), plain.entries);
+        let mut left = std::mem::take(&mut plain.entries);
+        left.sort_by_key(|entry| plain.rank(entry));
+        prop_assert_eq!(queue.take_all(), left);
         prop_assert!(queue.is_empty() && queue.next_deadline().is_none());
     }
 }
