@@ -1,4 +1,7 @@
 //! Biomes of a section: names in a palette, one index for every 4 x 4 x 4 blocks.
+//!
+//! Before DataVersion 2844 biomes are numbers in one array a chunk. Their names are not known here: such a chunk has no
+//! biomes, and its numbers stay with what is not modelled, as they are stored.
 
 use super::error::DecodeSectionError;
 use super::packed::{unpack, width};
