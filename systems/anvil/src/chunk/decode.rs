@@ -1,5 +1,6 @@
 //! A stored chunk decoded into columns.
 
+use super::attachments;
 use super::error::DecodeChunkError;
 use super::heightmaps;
 use super::layout::Layout;
@@ -202,6 +203,7 @@ pub(super) fn decode_root(
         chunk.status = ChunkStatus::named(&status);
     }
     chunk.heightmaps = heightmaps::read(&layout, layout.min_section().unwrap_or(min_section), dimension);
+    chunk.attachments = attachments::read(root);
     Ok(Root { chunk, light: columns.light, is_lit: layout.is_lit(), notices })
 }
 

@@ -1,5 +1,6 @@
 //! A chunk encoded for storage: the document that it came from, with what has changed put in its place.
 
+use super::attachments;
 use super::decode::{Root, decode_root};
 use super::fresh;
 use super::heightmaps;
@@ -135,6 +136,7 @@ impl ChunkEncoder {
         let edits = ChunkEdits {
             chunk,
             states: &self.states,
+            root,
             layout: Layout::of(root)?,
             before: decode_root(chunk.position(), root, &self.dimension, &self.states, &mut self.scratch)?,
             is_new,
@@ -159,6 +161,7 @@ impl std::fmt::Debug for ChunkEncoder {
 struct ChunkEdits<'a> {
     chunk: &'a Chunk,
     states: &'a BlockStates,
+    root: Nbt<'a>,
     layout: Layout<'a>,
     /// What the document says.
     before: Root,
@@ -182,6 +185,7 @@ impl ChunkEdits<'_> {
             light: &LightEdits::between(&self.before.light, self.chunk.light.as_deref()),
         }
         .make(patch)?;
+        attachments::edit(self.root, &before.attachments, &self.chunk.attachments, patch);
         self.edit_light_mark(blocks_changed, patch);
         self.edit_heightmaps(blocks_changed, patch);
         if self.chunk.status != before.status {

@@ -3,6 +3,7 @@
 //! Reads what Minecraft Java 1.13 (DataVersion 1519) and later write. What this project does not model stays with the
 //! chunk as it was stored, compressed, in [`Chunk::unmodelled`](voxtick_worlds::Chunk::unmodelled).
 
+mod attachments;
 mod biomes;
 mod decode;
 mod encode;
