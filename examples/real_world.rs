@@ -20,8 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => region_of_fastanvil()?,
     };
     println!("loading {}", path.display());
-    let save = Save::open(&path, SaveDimension::Overworld)?;
-    let mut world = World::new(save.dimension().dimension(), BlockStates::load());
+    let states = BlockStates::load();
+    let save = Save::open(&path, SaveDimension::Overworld, &states)?;
+    let mut world = World::new(save.dimension().dimension(), states);
     for (_, file) in save.regions() {
         let loaded = load_region_file(file, world.dimension(), world.states(), &Limits::default())?;
         for damage in &loaded.failures {

@@ -116,6 +116,6 @@ pub use self::stage::Stage;
 pub use self::state_hash::StateHasher;
 pub use self::summary::{EngineSummary, Percentiles, SUMMARY_SCHEMA, StageSummary, Summary, SystemSummary};
 pub use self::update_queue::{
-    MarkAgain, Marked, StoppedWorker, Update, UpdateExecutor, UpdateQueue, UpdateQueueSettings, UpdateWorker,
-    UpdateWorkerSettings, WorkerGone, WorkerReport,
+    EquallyNear, MarkAgain, Marked, StoppedWorker, Update, UpdateExecutor, UpdateQueue, UpdateQueueSettings,
+    UpdateWorker, UpdateWorkerSettings, WorkerGone, WorkerReport,
 };

@@ -28,11 +28,18 @@ pub struct UpdateQueueSettings {
     pub delay: u64,
     /// What marking a waiting position again does. Defaults to [`MarkAgain::TakeNewest`].
     pub mark_again: MarkAgain,
+    /// Which of equally near entries comes first. Defaults to [`EquallyNear::ByPosition`].
+    pub equally_near: EquallyNear,
 }
 
 impl Default for UpdateQueueSettings {
     fn default() -> UpdateQueueSettings {
-        UpdateQueueSettings { capacity: 1000, delay: 5, mark_again: MarkAgain::TakeNewest }
+        UpdateQueueSettings {
+            capacity: 1000,
+            delay: 5,
+            mark_again: MarkAgain::TakeNewest,
+            equally_near: EquallyNear::ByPosition,
+        }
     }
 }
 
@@ -45,6 +52,17 @@ pub enum MarkAgain {
     /// The older update stays and the newer one is given back: as in level-of-detail mods for
     /// Minecraft Java, for comparing with them.
     KeepFirst,
+}
+
+/// Which of the entries that are equally far from the nearest centre comes first. Either way the order
+/// is total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EquallyNear {
+    /// That with the lower position: x, then y, then z.
+    ByPosition,
+    /// That with the earlier deadline, then the lower position: for requests of which none should wait
+    /// long because of its place.
+    OldestFirst,
 }
 
 /// Something to redo.
@@ -79,9 +97,9 @@ pub enum Marked<T> {
 /// [`UpdateWorker`]. An earlier time than the last one counts as that one.
 ///
 /// - **Order.** Of the entries that are ready, the nearest is taken first, by [`squared_distance`] to
-///   the nearest of the centres, then the oldest, by deadline, then by position (x, then y, then z).
-///   Never an entry before its deadline. The same marks at the same times give the same order in
-///   every run.
+///   the nearest of the centres, then by position (x, then y, then z), or first by age where the
+///   settings say so. Never an entry before its deadline. The same marks at the same times give the
+///   same order in every run.
 /// - **Bounds.** At most `capacity` entries, each position once.
 /// - **Full.** The furthest of all, young or ready, the new one included, is given back, and counted.
 /// - **Dying threads.** It belongs to one thread; see [`UpdateWorker`] for one that many share.
@@ -119,13 +137,14 @@ pub struct UpdateQueue<T> {
     furthest: SlotHeap,
 }
 
-/// Distance from the nearest centre, then deadline, then position.
+/// Distance from the nearest centre, then what [`EquallyNear`] puts before the position, then position.
 type Rank = (i64, u64, [i32; 3]);
 
 #[derive(Debug)]
 struct Entry<T> {
     /// `None` in a free slot.
     update: Option<T>,
+    deadline: u64,
     is_young: bool,
     previous: Option<usize>,
     next: Option<usize>,
@@ -173,11 +192,6 @@ impl<T> UpdateQueue<T> {
         self.nearest_ready.first().and_then(|slot| self.remove(slot))
     }
 
-    /// Takes the entry of a position, ready or not: it is not to be redone after all.
-    pub fn take(&mut self, position: [i32; 3]) -> Option<Update<T>> {
-        self.slots.get(&position).copied().and_then(|slot| self.remove(slot))
-    }
-
     /// Puts an update back that was taken and could not be dealt with: it is ready again at once. If
     /// its position was marked meanwhile, the two become one entry that is ready, with the newer or
     /// the older update as the settings say.
@@ -202,7 +216,7 @@ impl<T> UpdateQueue<T> {
         if self.nearest_ready.first().is_some() {
             return Some(self.now);
         }
-        self.young.first.map(|slot| self.ranks[slot].1)
+        self.young.first.map(|slot| self.entries[slot].deadline)
     }
 
     /// Moves the centres to one place: nearest and furthest are told from there from now on.
@@ -211,7 +225,7 @@ impl<T> UpdateQueue<T> {
     }
 
     /// Moves the centres: a position is as far away as the nearest of them. Without any, all are equally
-    /// far, and the oldest comes first.
+    /// near.
     ///
     /// ```
     /// # use voxtick_engine::{UpdateQueue, UpdateQueueSettings};
@@ -274,11 +288,19 @@ impl<T> UpdateQueue<T> {
         slots.into_iter().filter_map(|slot| self.remove(slot)).collect()
     }
 
+    /// What comes between distance and position in the order.
+    fn age(&self, deadline: u64) -> u64 {
+        match self.settings.equally_near {
+            EquallyNear::ByPosition => 0,
+            EquallyNear::OldestFirst => deadline,
+        }
+    }
+
     /// Lets time go on: young entries whose deadline has come are ready.
     fn advance(&mut self, now: u64) {
         self.now = self.now.max(now);
         while let Some(slot) = self.young.first
-            && self.ranks[slot].1 <= self.now
+            && self.entries[slot].deadline <= self.now
         {
             self.make_ready(slot);
         }
@@ -297,7 +319,7 @@ impl<T> UpdateQueue<T> {
     /// Adds an entry whose position does not wait, if need be in place of the furthest.
     fn add(&mut self, update: Update<T>) -> Marked<T> {
         let distance = distance_to_nearest(&self.centres, update.position);
-        let rank = (distance, update.deadline, update.position);
+        let rank = (distance, self.age(update.deadline), update.position);
         if self.len() < self.settings.capacity {
             self.insert(update, rank);
             return Marked::New;
@@ -314,7 +336,7 @@ impl<T> UpdateQueue<T> {
     }
 
     fn insert(&mut self, Update { position, update, deadline }: Update<T>, rank: Rank) {
-        let entry = Entry { update: Some(update), is_young: false, previous: None, next: None };
+        let entry = Entry { update: Some(update), deadline, is_young: false, previous: None, next: None };
         let slot = match self.free.pop() {
             Some(slot) => {
                 (self.entries[slot], self.ranks[slot]) = (entry, rank);
@@ -337,7 +359,7 @@ impl<T> UpdateQueue<T> {
 
     fn remove(&mut self, slot: usize) -> Option<Update<T>> {
         let update = self.entries[slot].update.take()?;
-        let (_, deadline, position) = self.ranks[slot];
+        let (deadline, position) = (self.entries[slot].deadline, self.ranks[slot].2);
         self.slots.remove(&position);
         self.furthest.remove(slot, further(&self.ranks));
         if self.entries[slot].is_young {
@@ -362,7 +384,8 @@ impl<T> UpdateQueue<T> {
         } else {
             self.nearest_ready.remove(slot, nearer(&self.ranks));
         }
-        self.ranks[slot].1 = deadline;
+        self.entries[slot].deadline = deadline;
+        self.ranks[slot].1 = self.age(deadline);
         self.furthest.insert(slot, further(&self.ranks));
         self.nearest_ready.insert(slot, nearer(&self.ranks));
     }

@@ -1,7 +1,9 @@
 //! The update queue in ticks, against a plain list that is searched from end to end.
 
 use proptest::prelude::*;
-use voxtick_engine::{MarkAgain, Marked, Update, UpdateQueue, UpdateQueueSettings, squared_distance};
+use voxtick_engine::{
+    EquallyNear, MarkAgain, Marked, Update, UpdateQueue, UpdateQueueSettings, squared_distance,
+};
 
 /// The same rules in the plainest way.
 struct Plain {
@@ -14,7 +16,9 @@ struct Plain {
 impl Plain {
     fn rank(&self, entry: &Update<u32>) -> (i64, u64, [i32; 3]) {
         let distances = self.centres.iter().map(|centre| squared_distance(*centre, entry.position));
-        (distances.min().unwrap_or(0), entry.deadline, entry.position)
+        let oldest_first = self.settings.equally_near == EquallyNear::OldestFirst;
+        let age = if oldest_first { entry.deadline } else { 0 };
+        (distances.min().unwrap_or(0), age, entry.position)
     }
 
     fn mark(&mut self, position: [i32; 3], update: u32, now: u64) -> Marked<u32> {
@@ -88,10 +92,11 @@ proptest! {
     fn it_does_what_a_plain_list_does(
         steps in prop::collection::vec(step(), 0..300),
         (capacity, delay) in (0..20_usize, 0..6_u64),
-        keeps_first: bool,
+        (keeps_first, oldest_first) in any::<(bool, bool)>(),
     ) {
         let mark_again = if keeps_first { MarkAgain::KeepFirst } else { MarkAgain::TakeNewest };
-        let settings = UpdateQueueSettings { capacity, delay, mark_again };
+        let equally_near = if oldest_first { EquallyNear::OldestFirst } else { EquallyNear::ByPosition };
+        let settings = UpdateQueueSettings { capacity, delay, mark_again, equally_near };
         let mut queue = UpdateQueue::new(settings);
         let mut plain = Plain { settings, centres: vec![[0; 3]], now: 0, entries: Vec::new() };
         let (mut now, mut taken, mut evicted) = (0, None, 0);

@@ -147,6 +147,7 @@ impl<T: Send + 'static> UpdateWorker<T> {
                     capacity,
                     delay: nanoseconds(delay),
                     mark_again,
+                    ..UpdateQueueSettings::default()
                 }),
                 report: WorkerReport::default(),
                 sleeps_until: 0,

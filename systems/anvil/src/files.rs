@@ -4,7 +4,7 @@
 //! shortens or stops at any chosen call.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 
@@ -24,6 +24,18 @@ pub trait Files: Send + Sync + fmt::Debug {
     /// # Errors
     /// Those of the file system.
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn StoredFile>>;
+
+    /// Opens a file for reading and writing, which nobody else may do before the result is dropped, in this process or
+    /// another. Created if it does not exist.
+    ///
+    /// The lock is advisory: it keeps out those who ask. A file system that no two writers can reach may leave it at
+    /// opening.
+    ///
+    /// # Errors
+    /// Those of the file system, and [`io::ErrorKind::ResourceBusy`] where another has it.
+    fn open_alone(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
+        self.open(path, Access::Write)
+    }
 
     /// Gives a file another name at once, replacing the file that has it.
     ///
@@ -89,12 +101,26 @@ pub struct OsFiles;
 
 impl Files for OsFiles {
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn StoredFile>> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        if access == Access::Write {
-            options.write(true).create(true).truncate(false);
+        Ok(Box::new(OsFile(open(path, access)?)))
+    }
+
+    /// On Windows, others cannot even read what is locked.
+    fn open_alone(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
+        loop {
+            let file = open(path, Access::Write)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::ResourceBusy.into()),
+                // Some file systems of other machines have no locks.
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            // Between opening and locking, another may have put a new file in its place: what is written to the old
+            // one would be lost.
+            if is_named(&file, path)? {
+                return Ok(Box::new(OsFile(file)));
+            }
         }
-        Ok(Box::new(OsFile(options.open(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -113,6 +139,33 @@ impl Files for OsFiles {
         // Other systems cannot open a folder as a file, and make renames durable themselves.
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
+}
+
+fn open(path: &Path, access: Access) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if access == Access::Write {
+        options.write(true).create(true).truncate(false);
+    }
+    options.open(path)
+}
+
+/// Whether a path still leads to a file that was opened by it.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let own = file.metadata()?;
+    match std::fs::metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (own.dev(), own.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Other systems put no file in the place of one that is open.
+#[cfg(not(unix))]
+fn is_named(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 #[derive(Debug)]

@@ -11,11 +11,10 @@
 //! | [`linear`] | the Linear region format |
 //! | [`convert`] | between compressions and formats |
 //! | [`load`] | many chunks at once |
-//! | [`io`] | loads and saves on threads of their own |
 //! | [`mod@reference`] | the codec's work done plainly: the oracle of the tests |
 //! | [`verify_region`] | a verdict for each entry of a region |
 //!
-//! The crate stands alone: only [`AnvilPlugin`] and [`StoragePlugin`] know of a simulation. A block changed in a file:
+//! The crate stands alone: only [`StoragePlugin`] knows of a simulation. A block changed in a file:
 //!
 //! ```
 //! use voxtick_anvil::compression::{Compression, Packer};
@@ -71,7 +70,8 @@ pub use chunk::{
 };
 pub use limits::Limits;
 pub use load::{LoadChunkError, LoadRegionError, RegionLoad, load_chunks, load_region, load_region_file};
-pub use plugin::io;
-pub use plugin::{AnvilPlugin, ChunkLoading, ChunkStorage, IntakeBudget, StorageFailure, StoragePlugin};
+pub use plugin::{
+    ChunkStorage, SaveCause, SaveChunkError, StorageFailure, StoragePlugin, StorageSettings, StorageTimes,
+};
 pub use save::{Save, SaveError};
 pub use verify::{RegionReport, Verdict, cause_of, stray_external_files, verify_region};

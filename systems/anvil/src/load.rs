@@ -2,7 +2,8 @@
 
 use crate::Limits;
 use crate::chunk::{ChunkDecoder, DecodeChunkError, Notice};
-use crate::region::{OpenRegionError, ReadChunkError, Region, StoredChunk};
+use crate::files::Access;
+use crate::region::{OpenRegionError, ReadChunkError, RegionStore, StoredChunk, open_region};
 use crate::save::{SaveError, region_of_file};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ pub struct RegionLoad {
 /// # Errors
 /// [`LoadChunkError`], naming file, chunk and cause.
 pub fn load_chunk(
-    region: &Region,
+    region: &dyn RegionStore,
     position: ChunkPos,
     stored: &mut StoredChunk,
     decoder: &mut ChunkDecoder,
@@ -80,18 +81,18 @@ pub fn load_chunk(
 /// The result is the same for any number of threads. Each thread needs the memory of one inflated chunk beside the
 /// chunks themselves.
 pub fn load_region(
-    region: &Region,
+    region: &dyn RegionStore,
     dimension: &Dimension,
     states: &Arc<BlockStates>,
     limits: &Limits,
 ) -> RegionLoad {
-    let positions: Vec<ChunkPos> = region.chunks().collect();
+    let positions = region.chunks();
     load_chunks(region, &positions, dimension, states, limits)
 }
 
 /// Loads the chunks at these positions, as [`load_region`] does; those that are absent are left out.
 pub fn load_chunks(
-    region: &Region,
+    region: &dyn RegionStore,
     positions: &[ChunkPos],
     dimension: &Dimension,
     states: &Arc<BlockStates>,
@@ -133,8 +134,8 @@ pub fn load_region_file(
     limits: &Limits,
 ) -> Result<RegionLoad, LoadRegionError> {
     let path = path.as_ref();
-    let region = Region::open_as(path, region_of_file(path)?)?;
-    Ok(load_region(&region, dimension, states, limits))
+    let region = open_region(path, region_of_file(path, states)?, Access::Read)?;
+    Ok(load_region(&*region, dimension, states, limits))
 }
 
 /// Why nothing of a region file could be loaded.

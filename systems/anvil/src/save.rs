@@ -6,9 +6,11 @@ pub use settings::SettingsError;
 
 use crate::Limits;
 use crate::chunk::{ChunkDecoder, DecodeChunkError};
-use crate::region::{Region, StoredChunk, region_of_path};
+use crate::files::Access;
+use crate::region::{StoredChunk, open_region, region_of_path};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use voxtick_worlds::{BlockStates, Dimension, RegionPos};
 
 /// The three dimensions that every save has.
@@ -53,7 +55,8 @@ const FIRST_TALL_VERSION: i32 = 2844;
 ///
 /// ```no_run
 /// use voxtick_anvil::{Save, save::SaveDimension};
-/// let save = Save::open("saves/New World", SaveDimension::Overworld)?;
+/// use voxtick_worlds::BlockStates;
+/// let save = Save::open("saves/New World", SaveDimension::Overworld, &BlockStates::load())?;
 /// println!("{} regions", save.regions().len());
 /// # Ok::<(), voxtick_anvil::SaveError>(())
 /// ```
@@ -81,7 +84,7 @@ pub enum SaveError {
         path: PathBuf,
     },
     /// The folder of regions has no region file in it.
-    #[error("{} holds no region file (r.X.Z.mca); the world is empty", path.display())]
+    #[error("{} holds no region file (r.X.Z.mca or r.X.Z.linear); the world is empty", path.display())]
     Empty {
         /// The folder of regions.
         path: PathBuf,
@@ -103,7 +106,11 @@ impl Save {
     ///
     /// # Errors
     /// [`SaveError`], which tells a missing path, a path that is no save and an empty world apart.
-    pub fn open(path: impl AsRef<Path>, dimension: SaveDimension) -> Result<Save, SaveError> {
+    pub fn open(
+        path: impl AsRef<Path>,
+        dimension: SaveDimension,
+        states: &Arc<BlockStates>,
+    ) -> Result<Save, SaveError> {
         let path = path.as_ref();
         let failed = |source| SaveError::Io { path: path.to_path_buf(), source };
         let metadata = match std::fs::metadata(path) {
@@ -114,7 +121,7 @@ impl Save {
             Err(error) => return Err(failed(error)),
         };
         if metadata.is_file() {
-            let position = region_of_file(path)?;
+            let position = region_of_file(path, states)?;
             let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
             return Ok(Save { folder, dimension, regions: vec![(position, path.to_path_buf())] });
         }
@@ -153,15 +160,15 @@ impl Save {
     ///
     /// # Errors
     /// [`SettingsError`] where there is a level.dat or a data pack that cannot be read or makes no sense.
-    pub fn build_range(&self) -> Result<Dimension, SettingsError> {
+    pub fn build_range(&self, states: &Arc<BlockStates>) -> Result<Dimension, SettingsError> {
         if let Some(dimension) = settings::read_settings(&self.folder, self.dimension)? {
             return Ok(dimension);
         }
         let dimension = self.dimension.dimension();
-        let mut decoder = ChunkDecoder::new(dimension.clone(), BlockStates::load(), Limits::default());
+        let mut decoder = ChunkDecoder::new(dimension.clone(), states.clone(), Limits::default());
         let mut stored = StoredChunk::default();
         for (position, path) in &self.regions {
-            let Ok(region) = Region::open_as(path, *position) else { continue };
+            let Ok(region) = open_region(path, *position, Access::Read) else { continue };
             for chunk in region.chunks() {
                 if let Ok(true) = region.read(chunk, &mut stored, &Limits::default())
                     && let Ok(decoded) = decoder.decode(chunk, &stored)
@@ -183,18 +190,17 @@ impl Save {
     }
 }
 
-/// Which region a file is: by its name, or, where that is not of the form `r.X.Z.mca`, by the first chunk in it that says
-/// where it lies.
+/// Which region a file is: by its name, or, where that names no region, by the first chunk in it that says where it lies.
 ///
 /// # Errors
 /// [`SaveError::NoSave`] where neither tells, and [`SaveError::Io`] where the file cannot be read.
-pub fn region_of_file(path: &Path) -> Result<RegionPos, SaveError> {
+pub fn region_of_file(path: &Path, states: &Arc<BlockStates>) -> Result<RegionPos, SaveError> {
     if let Ok(position) = region_of_path(path) {
         return Ok(position);
     }
-    let region = Region::open_as(path, RegionPos::new(0, 0))
+    let region = open_region(path, RegionPos::new(0, 0), Access::Read)
         .map_err(|error| SaveError::Io { path: path.to_path_buf(), source: io::Error::other(error) })?;
-    let mut decoder = ChunkDecoder::new(Dimension::overworld(), BlockStates::load(), Limits::default());
+    let mut decoder = ChunkDecoder::new(Dimension::overworld(), states.clone(), Limits::default());
     let mut stored = StoredChunk::default();
     for position in region.chunks() {
         if let Ok(true) = region.read(position, &mut stored, &Limits::default()) {
@@ -218,6 +224,6 @@ fn region_files(folder: &Path) -> Result<Vec<(RegionPos, PathBuf)>, SaveError> {
             regions.push((position, path));
         }
     }
-    regions.sort_by_key(|(position, _)| (position.x, position.z));
+    regions.sort_by(|(a, first), (b, second)| (a.x, a.z, first).cmp(&(b.x, b.z, second)));
     Ok(regions)
 }

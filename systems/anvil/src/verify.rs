@@ -3,7 +3,10 @@
 use crate::Limits;
 use crate::chunk::{ChunkDecoder, DecodeChunkError, Notice};
 use crate::load::{LoadChunkError, load_chunk};
-use crate::region::{Damage, ReadChunkError, Region, StoredChunk, external_file_name, region_of_path};
+use crate::region::{
+    Damage, ReadChunkError, Region, RegionFormat, RegionStore, StoredChunk, external_file_name,
+    region_of_path,
+};
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -81,12 +84,12 @@ impl RegionReport {
 /// ```
 #[must_use]
 pub fn verify_region(
-    region: &Region,
+    region: &dyn RegionStore,
     dimension: &Dimension,
     states: &Arc<BlockStates>,
     limits: &Limits,
 ) -> RegionReport {
-    let positions: Vec<ChunkPos> = region.chunks().collect();
+    let positions = region.chunks();
     let entries = positions
         .par_iter()
         .map_init(
@@ -167,7 +170,9 @@ pub fn stray_external_files(folder: &Path, limits: &Limits) -> io::Result<Vec<Pa
     let mut strays: Vec<PathBuf> =
         files.iter().filter(|file| file.extension().is_some_and(|kind| kind == "mcc")).cloned().collect();
     let mut stored = StoredChunk::default();
-    for path in files.iter().filter(|path| region_of_path(path).is_ok()) {
+    let is_anvil =
+        |path: &&PathBuf| region_of_path(path).is_ok() && RegionFormat::of_path(path) == RegionFormat::Anvil;
+    for path in files.iter().filter(is_anvil) {
         if strays.is_empty() {
             break;
         }

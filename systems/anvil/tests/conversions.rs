@@ -5,13 +5,13 @@ mod real;
 
 use voxtick_anvil::Limits;
 use voxtick_anvil::compression::{Compression, Inflater, Packer};
-use voxtick_anvil::convert::{ConvertError, from_linear, recompress, to_linear};
-use voxtick_anvil::linear::LinearRegion;
-use voxtick_anvil::region::{Region, StoredChunk};
+use voxtick_anvil::convert::{ConvertError, recompress};
+use voxtick_anvil::files::Access;
+use voxtick_anvil::region::{Region, RegionStore, StoredChunk, open_region};
 use voxtick_worlds::{ChunkPos, RegionPos};
 
 /// The NBT and time stamp of every chunk.
-fn contents(region: &Region) -> Vec<(ChunkPos, Vec<u8>, u32)> {
+fn contents(region: &dyn RegionStore) -> Vec<(ChunkPos, Vec<u8>, u32)> {
     let (mut stored, mut inflater) = (StoredChunk::default(), Inflater::new());
     let read = |chunk| {
         assert!(region.read(chunk, &mut stored, &Limits::default()).expect("it is whole"));
@@ -19,7 +19,7 @@ fn contents(region: &Region) -> Vec<(ChunkPos, Vec<u8>, u32)> {
         inflater.inflate(stored.compression(), stored.payload(), 64 << 20, &mut nbt).expect("it inflates");
         (chunk, nbt, stored.timestamp())
     };
-    region.chunks().map(read).collect()
+    region.chunks().into_iter().map(read).collect()
 }
 
 #[test]
@@ -39,12 +39,18 @@ fn a_real_region_goes_through_every_compression_and_linear_and_comes_back() {
         assert_eq!(converted, 676);
         assert!(contents(&region) == expected, "{compression}");
     }
-    let linear = to_linear(&source, &limits).expect("it is converted");
-    let bytes = linear.write(8, 1).expect("a grid");
-    let linear = LinearRegion::read(&bytes, &limits).expect("it was just written");
-    let region = Region::open_for_writing(folder.path().join("r.0.0.mca")).expect("the region opens");
-    from_linear(&linear, &region, Compression::Zlib, &mut packer).expect("it is converted");
-    assert!(contents(&region) == expected, "through Linear");
+    let [linear, back] = ["r.0.0.linear", "r.0.0.mca"].map(|name| folder.path().join(name));
+    let position = RegionPos::new(0, 0);
+    let region = open_region(&linear, position, Access::Write).expect("the region opens");
+    recompress(&source, &*region, Compression::Lz4, &mut packer, &limits).expect("it is converted");
+    region.flush().expect("it is flushed");
+    assert!(contents(&*region) == expected, "to Linear");
+    drop(region);
+    let region = open_region(&linear, position, Access::Read).expect("the region opens");
+    assert!(contents(&*region) == expected, "written to Linear");
+    let anvil = open_region(&back, position, Access::Write).expect("the region opens");
+    recompress(&*region, &*anvil, Compression::Zlib, &mut packer, &limits).expect("it is converted");
+    assert!(contents(&*anvil) == expected, "and back");
 }
 
 #[test]
@@ -56,6 +62,8 @@ fn a_chunk_that_cannot_be_inflated_stops_the_conversion() {
     bytes[8192..8200].copy_from_slice(&[0, 0, 0, 4, 2, 1, 2, 3]);
     std::fs::write(&path, bytes).expect("the folder can be written to");
     let source = Region::open(&path).expect("the region opens");
-    let error = to_linear(&source, &Limits::default()).expect_err("the stream is damaged");
+    let target = Region::open_for_writing(folder.path().join("r.0.1.mca")).expect("the region opens");
+    let error = recompress(&source, &target, Compression::Zlib, &mut Packer::new(), &Limits::default())
+        .expect_err("the stream is damaged");
     assert!(matches!(error, ConvertError::Inflate { .. }), "{error}");
 }

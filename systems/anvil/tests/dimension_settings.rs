@@ -7,7 +7,7 @@ use voxtick_anvil::Save;
 use voxtick_anvil::compression::{Compression, Packer};
 use voxtick_anvil::nbt::{NbtWriter, Tag};
 use voxtick_anvil::save::{SaveDimension, SettingsError};
-use voxtick_worlds::Dimension;
+use voxtick_worlds::{BlockStates, Dimension};
 
 /// What level.dat says of the overworld's type.
 enum Type<'a> {
@@ -71,8 +71,10 @@ fn overworld_of(level: &[u8], files: &[(&str, &str)]) -> Result<Dimension, Setti
     put(folder.path(), "level.dat", level);
     files.iter().for_each(|(file, text)| put(folder.path(), file, text));
     // Its own folder, the folder of regions and a single region tell the same.
+    let states = BlockStates::load();
     let ranges = ["", "region", "region/r.0.0.mca"].map(|path| {
-        Save::open(folder.path().join(path), SaveDimension::Overworld).map(|save| save.build_range())
+        let save = Save::open(folder.path().join(path), SaveDimension::Overworld, &states);
+        save.map(|save| save.build_range(&states))
     });
     let [whole, regions, one] = ranges;
     let (whole, regions) = (whole.expect("a save"), regions.expect("a folder of regions"));
@@ -146,6 +148,7 @@ fn what_cannot_be_told_is_an_error_that_names_the_file() {
 fn a_region_without_a_save_around_it_has_the_games_own_range() {
     let folder = tempfile::tempdir().expect("a folder");
     put(folder.path(), "r.0.0.mca", []);
-    let save = Save::open(folder.path(), SaveDimension::Nether).expect("a folder of regions");
-    assert_eq!(save.build_range().expect("told"), Dimension::nether());
+    let states = BlockStates::load();
+    let save = Save::open(folder.path(), SaveDimension::Nether, &states).expect("a folder of regions");
+    assert_eq!(save.build_range(&states).expect("told"), Dimension::nether());
 }

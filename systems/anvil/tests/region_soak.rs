@@ -1,7 +1,8 @@
-//! Many threads load, save and delete in one region, and compact it now and then: a model says what must be there.
+//! Many threads load, save and delete in one region while another compacts it: a model says what must be there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 use voxtick_anvil::Limits;
 use voxtick_anvil::compression::Compression;
@@ -101,11 +102,21 @@ fn fifty_thousand_operations_of_four_threads_agree_with_a_model() {
     for round in 0..ROUNDS {
         let durability = if round % 2 == 0 { Durability::Never } else { Durability::PerFlush };
         let region = open(&path, durability);
+        let done = AtomicI32::new(0);
         let parts: Vec<BTreeMap<ChunkPos, Vec<u8>>> = std::thread::scope(|scope| {
+            let (region, done) = (&region, &done);
+            scope.spawn(move || {
+                while done.load(Ordering::Relaxed) < THREADS {
+                    region.compact().expect("it is compacted");
+                }
+            });
             let threads: Vec<_> = (0..THREADS)
                 .map(|row| {
-                    let (region, model) = (&region, &model);
-                    scope.spawn(move || work(region, row, round << 8 | row as u64, model))
+                    let model = &model;
+                    scope.spawn(move || {
+                        let _done = AtEnd(done);
+                        work(region, row, round << 8 | row as u64, model)
+                    })
                 })
                 .collect();
             threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
@@ -128,6 +139,15 @@ fn fifty_thousand_operations_of_four_threads_agree_with_a_model() {
             assert!(found == all, "round {round}, compacted: {compacted}");
         }
         *model.lock().expect("no panic before") = all;
+    }
+}
+
+/// Counts an end, by a panic too.
+struct AtEnd<'a>(&'a AtomicI32);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 

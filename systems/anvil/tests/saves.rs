@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use voxtick_anvil::save::SaveDimension;
 use voxtick_anvil::{Save, SaveError};
-use voxtick_worlds::RegionPos;
+use voxtick_worlds::{BlockStates, RegionPos};
 
 fn put(folder: &Path, file: &str) {
     let path = folder.join(file);
@@ -13,14 +13,15 @@ fn put(folder: &Path, file: &str) {
 }
 
 fn positions(folder: &Path, dimension: SaveDimension) -> Vec<RegionPos> {
-    let save = Save::open(folder, dimension).expect("the save opens");
+    let save = Save::open(folder, dimension, &BlockStates::load()).expect("the save opens");
     save.regions().iter().map(|(position, _)| *position).collect()
 }
 
 #[test]
 fn each_dimension_has_its_own_regions_in_order() {
     let folder = tempfile::tempdir().expect("a folder");
-    for file in ["region/r.1.0.mca", "region/r.-1.3.mca", "region/r.0.0.mca.bak", "DIM-1/region/r.5.5.mca"] {
+    for file in ["region/r.1.0.linear", "region/r.-1.3.mca", "region/r.0.0.mca.bak", "DIM-1/region/r.5.5.mca"]
+    {
         put(folder.path(), file);
     }
     assert_eq!(
@@ -28,7 +29,10 @@ fn each_dimension_has_its_own_regions_in_order() {
         [RegionPos::new(-1, 3), RegionPos::new(1, 0)]
     );
     assert_eq!(positions(folder.path(), SaveDimension::Nether), [RegionPos::new(5, 5)]);
-    assert!(matches!(Save::open(folder.path(), SaveDimension::End), Err(SaveError::NoSave { .. })));
+    assert!(matches!(
+        Save::open(folder.path(), SaveDimension::End, &BlockStates::load()),
+        Err(SaveError::NoSave { .. })
+    ));
 }
 
 #[test]
@@ -53,7 +57,8 @@ fn a_folder_of_regions_and_a_single_region_are_saves_too() {
 #[test]
 fn a_missing_path_an_empty_world_and_no_save_are_told_apart() {
     let folder = tempfile::tempdir().expect("a folder");
-    let open = |path: &str| Save::open(folder.path().join(path), SaveDimension::Overworld);
+    let states = BlockStates::load();
+    let open = |path: &str| Save::open(folder.path().join(path), SaveDimension::Overworld, &states);
     assert!(matches!(open("nowhere"), Err(SaveError::Missing { .. })));
     assert!(matches!(open(""), Err(SaveError::NoSave { .. })));
     put(folder.path(), "level.dat");

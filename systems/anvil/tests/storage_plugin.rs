@@ -5,14 +5,26 @@ mod made;
 #[path = "support/real.rs"]
 mod real;
 
+use bevy_ecs::prelude::{Mut, Resource, World as EcsWorld};
 use made::{RegionBytes, empty_chunk};
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
+use voxtick_anvil::compression::{Compression, Packer};
+use voxtick_anvil::convert::recompress;
 use voxtick_anvil::files::Access;
-use voxtick_anvil::io::{ChunkIoSettings, SaveCause, SaveChunkError};
-use voxtick_anvil::region::{Region, RegionFolder, RegionOptions};
-use voxtick_anvil::{ChunkStorage, IntakeBudget, Limits, StorageFailure, StoragePlugin, load_region};
-use voxtick_engine::Simulation;
-use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, World, WorldsPlugin};
+use voxtick_anvil::region::{
+    OpenRegionError, Region, RegionFolder, RegionFormat, RegionOptions, open_region,
+};
+use voxtick_anvil::{
+    ChunkStorage, Limits, SaveCause, SaveChunkError, StorageFailure, StoragePlugin, StorageSettings,
+    load_region,
+};
+use voxtick_engine::{Allowance, Simulation};
+use voxtick_worlds::{
+    AttachmentHooks, BlockPos, BlockStates, Chunk, ChunkAttachments, ChunkPos, Dimension, RegionPos, World,
+    WorldsPlugin,
+};
 
 fn regions(folder: &Path, access: Access) -> RegionFolder {
     RegionFolder::new(folder, RegionOptions { access, ..RegionOptions::default() })
@@ -42,9 +54,19 @@ fn finished(folder: &Path, step: usize) -> Vec<ChunkPos> {
 }
 
 fn with_storage<T>(simulation: &mut Simulation, job: impl FnOnce(&mut ChunkStorage, &mut World) -> T) -> T {
-    simulation.world_mut().resource_scope(|ecs, mut storage: bevy_ecs::world::Mut<'_, ChunkStorage>| {
+    simulation.world_mut().resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
         job(&mut storage, &mut ecs.resource_mut::<World>())
     })
+}
+
+fn save_all(simulation: &mut Simulation) -> Vec<StorageFailure> {
+    let ecs = simulation.world_mut();
+    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.save_all(ecs))
+}
+
+fn unload(simulation: &mut Simulation, position: ChunkPos) {
+    let ecs = simulation.world_mut();
+    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.unload(ecs, position));
 }
 
 fn load(simulation: &mut Simulation, positions: &[ChunkPos]) {
@@ -69,7 +91,9 @@ fn chunks_enter_as_they_arrive_within_a_budget_of_time() {
     load(&mut simulation, &positions);
     with_storage(&mut simulation, |storage, world| {
         assert_eq!((storage.loaded(), world.chunk_count()), (positions.len() as u64, positions.len()));
-        assert!(storage.failures.is_empty() && storage.io().times().decode > 0);
+        assert!(storage.failures.is_empty() && storage.times().decode > 0);
+        let busiest = storage.intake().busiest;
+        assert!(busiest.time < Duration::from_millis(2) + busiest.largest_unit, "{busiest:?}");
     });
 }
 
@@ -79,8 +103,12 @@ fn a_budget_of_chunks_gives_the_same_ticks_for_any_number_of_threads() {
     let positions = finished(folder.path(), 9);
     let hashes = |threads: usize| -> Vec<Option<u64>> {
         let plugin = StoragePlugin::new(regions(folder.path(), Access::Read))
-            .settings(ChunkIoSettings { threads, ..ChunkIoSettings::default() })
-            .budget(IntakeBudget::Chunks(10));
+            .settings(StorageSettings {
+                codec_threads: threads,
+                disk_threads: threads,
+                ..StorageSettings::default()
+            })
+            .intake(Allowance::Units(10));
         let mut simulation = simulation(plugin, threads);
         with_storage(&mut simulation, |storage, _| {
             positions.iter().for_each(|position| storage.load(*position))
@@ -111,7 +139,7 @@ fn what_was_changed_is_saved_in_turns_and_what_was_not_is_left_alone() {
     while with_storage(&mut simulation, |storage, _| storage.saved()) < changed.len() as u64 {
         simulation.tick().expect("the tick runs");
     }
-    let failures = with_storage(&mut simulation, |storage, world| storage.save_all(world));
+    let failures = save_all(&mut simulation);
     assert!(failures.is_empty(), "{failures:?}");
     let sponges = |path: &Path| -> Vec<ChunkPos> {
         let states = BlockStates::load();
@@ -139,7 +167,7 @@ fn a_block_that_is_changed_back_after_a_save_is_saved_back() {
         with_storage(&mut simulation, |_, world| world.states().print(world.block(block).expect("loaded")));
     for state in ["sponge", old.as_str()] {
         set(&mut simulation, block, state);
-        let failures = with_storage(&mut simulation, |storage, world| storage.save_all(world));
+        let failures = save_all(&mut simulation);
         assert!(failures.is_empty(), "{failures:?}");
         let region = Region::open(folder.path().join("r.0.0.mca")).expect("the region opens");
         let states = BlockStates::load();
@@ -170,8 +198,8 @@ fn a_chunk_that_is_unloaded_comes_back_as_it_left() {
     });
     for state in ["sponge", "stone", "dirt"] {
         set(&mut simulation, block, state);
+        unload(&mut simulation, position);
         with_storage(&mut simulation, |storage, world| {
-            storage.unload(world, position);
             assert!(world.chunk(position).is_none());
             storage.load(position);
         });
@@ -205,7 +233,7 @@ fn what_cannot_be_saved_is_reported_and_kept() {
     });
     set(&mut simulation, BlockPos::new(1, 1, 1), "stone");
     for _ in 0..2 {
-        let failures = with_storage(&mut simulation, |storage, world| storage.save_all(world));
+        let failures = save_all(&mut simulation);
         let [StorageFailure::Save(SaveChunkError { cause: SaveCause::Write(_), chunk })] =
             failures.as_slice()
         else {
@@ -216,4 +244,337 @@ fn what_cannot_be_saved_is_reported_and_kept() {
     let region = Region::open(path).expect("the region opens");
     let load = load_region(&region, &Dimension::overworld(), &BlockStates::load(), &Limits::default());
     assert_eq!((load.chunks.len(), load.failures.len()), (1, 1), "what was damaged is still there");
+}
+
+/// The chunks of the world in the order in which they enter, one a tick.
+fn entering(folder: &Path, threads: usize, asked: &[ChunkPos], points: &[ChunkPos]) -> Vec<ChunkPos> {
+    let plugin = StoragePlugin::new(regions(folder, Access::Read))
+        .settings(StorageSettings { codec_threads: threads, window: 3, ..StorageSettings::default() })
+        .intake(Allowance::Units(1));
+    let mut simulation = simulation(plugin, 1);
+    with_storage(&mut simulation, |storage, _| {
+        asked.iter().for_each(|position| storage.load(*position));
+        storage.set_points_of_interest(points.to_vec());
+    });
+    let mut order: Vec<ChunkPos> = Vec::new();
+    for _ in asked {
+        simulation.tick().expect("the tick runs");
+        let world = simulation.world().resource::<World>();
+        let new: Vec<ChunkPos> =
+            world.chunk_positions().filter(|position| !order.contains(position)).collect();
+        assert_eq!(new.len(), 1);
+        order.extend(new);
+    }
+    order
+}
+
+#[test]
+fn the_nearest_to_any_point_of_interest_enter_first_and_then_the_oldest() {
+    let folder = real_folder();
+    let mut asked = finished(folder.path(), 30);
+    asked.reverse();
+    let points = [ChunkPos::new(0, 0), ChunkPos::new(20, 25)];
+    let mut expected: Vec<(i32, usize)> = (0..asked.len())
+        .map(|order| {
+            let far =
+                |point: &ChunkPos| (asked[order].x - point.x).pow(2) + (asked[order].z - point.z).pow(2);
+            (points.iter().map(far).min().expect("two points"), order)
+        })
+        .collect();
+    expected.sort();
+    let expected: Vec<ChunkPos> = expected.into_iter().map(|(_, order)| asked[order]).collect();
+    assert_eq!(entering(folder.path(), 1, &asked, &points), expected);
+    assert_eq!(entering(folder.path(), 3, &asked, &points), expected);
+    assert_eq!(entering(folder.path(), 2, &asked, &[]), asked, "without points it is the order of asking");
+}
+
+#[test]
+fn a_request_that_is_taken_back_never_enters() {
+    let folder = real_folder();
+    let asked = finished(folder.path(), 20);
+    let plugin = StoragePlugin::new(regions(folder.path(), Access::Read))
+        .settings(StorageSettings { window: 4, ..StorageSettings::default() })
+        .intake(Allowance::Units(1));
+    let mut simulation = simulation(plugin, 1);
+    with_storage(&mut simulation, |storage, _| asked.iter().for_each(|chunk| storage.load(*chunk)));
+    simulation.tick().expect("the tick runs");
+    // One has entered, four are under way, the rest waits.
+    let cancelled: Vec<ChunkPos> = asked.iter().copied().skip(1).step_by(2).collect();
+    with_storage(&mut simulation, |storage, _| {
+        assert!(cancelled.iter().all(|chunk| storage.cancel(*chunk)));
+        assert!(!storage.cancel(cancelled[0]) && !storage.cancel(ChunkPos::new(999, 9)));
+    });
+    load(&mut simulation, &[]);
+    with_storage(&mut simulation, |storage, world| {
+        assert!(world.chunk_positions().all(|chunk| !cancelled.contains(&chunk)));
+        assert_eq!(world.chunk_count(), asked.len() - cancelled.len());
+        assert!(storage.longest_wait() >= asked.len() as u64 / 2, "{}", storage.longest_wait());
+    });
+}
+
+#[test]
+fn a_chunk_in_the_world_is_not_replaced_by_what_is_stored() {
+    let folder = real_folder();
+    let position = finished(folder.path(), 100)[0];
+    let block = BlockPos::new(position.x * 16, 100, position.z * 16);
+    let mut simulation = simulation(StoragePlugin::new(regions(folder.path(), Access::Read)), 1);
+    load(&mut simulation, &[position]);
+    set(&mut simulation, block, "sponge");
+    load(&mut simulation, &[position]);
+    with_storage(&mut simulation, |_, world| {
+        assert_eq!(world.block(block), world.states().default_state("sponge"));
+    });
+}
+
+#[test]
+fn chunks_out_of_range_are_saved_and_dropped_and_none_goes_to_and_fro() {
+    let folder = real_folder();
+    let all = finished(folder.path(), 1);
+    let plugin = StoragePlugin::new(regions(folder.path(), Access::Write));
+    let mut simulation = simulation(plugin, 2);
+    let start = ChunkPos::new(12, 12);
+    let within = |point: ChunkPos, far: u32| {
+        let near = |chunk: &&ChunkPos| chunk.x.abs_diff(point.x).max(chunk.z.abs_diff(point.z)) <= far;
+        all.iter().filter(near).copied().collect::<Vec<ChunkPos>>()
+    };
+    with_storage(&mut simulation, |storage, _| {
+        storage.set_points_of_interest(vec![start]);
+        storage.set_radius(Some(4));
+        // One that nobody wants is not even read.
+        storage.load(ChunkPos::new(25, 25));
+    });
+    load(&mut simulation, &within(start, 4));
+    let changed = BlockPos::new(8 * 16, 77, 12 * 16);
+    set(&mut simulation, changed, "sponge");
+    let drops = |simulation: &mut Simulation, x: i32| {
+        with_storage(simulation, |storage, _| storage.set_points_of_interest(vec![ChunkPos::new(x, 12)]));
+        simulation.run(2).expect("the ticks run");
+        with_storage(simulation, |storage, world| {
+            (storage.dropped(), world.chunk_count(), storage.loads_under_way())
+        })
+    };
+    let count = within(start, 4).len();
+    for x in [13, 12, 14, 12, 13] {
+        assert_eq!(drops(&mut simulation, x), (0, count, 0), "within the margin");
+    }
+    let (dropped, left, _) = drops(&mut simulation, 15);
+    assert!(dropped == 9 && left == count - 9, "one row of nine has left: {dropped}");
+    load(&mut simulation, &within(ChunkPos::new(15, 12), 4));
+    assert_eq!(with_storage(&mut simulation, |storage, _| storage.dropped()), 9);
+    with_storage(&mut simulation, |storage, _| storage.set_radius(None));
+    load(&mut simulation, &[ChunkPos::new(8, 12)]);
+    with_storage(&mut simulation, |storage, world| {
+        assert_eq!(world.block(changed), world.states().default_state("sponge"), "it was saved");
+        storage.set_points_of_interest(vec![ChunkPos::new(5000, 5000)]);
+        storage.set_radius(Some(1000));
+    });
+    simulation.run(2).expect("the ticks run");
+    with_storage(&mut simulation, |storage, world| {
+        assert_eq!(world.chunk_count(), 0);
+        assert!(storage.failures.is_empty(), "{:?}", storage.failures);
+    });
+}
+
+#[test]
+fn a_folder_of_linear_files_is_served_alike() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (position, limits) = (RegionPos::new(0, 0), Limits::default());
+    let path = folder.path().join("r.0.0.linear");
+    let source = Region::open_as(real::region_1_19_4(), position).expect("the region opens");
+    let target = open_region(&path, position, Access::Write).expect("the region opens");
+    recompress(&source, &*target, Compression::Lz4, &mut Packer::new(), &limits).expect("it is converted");
+    target.flush().expect("it is flushed");
+    drop(target);
+    let before = std::fs::read(&path).expect("the file is there");
+
+    let linear = regions(folder.path(), Access::Write).with_format(RegionFormat::Linear);
+    let plugin = StoragePlugin::new(linear).autosave(Some(1)).flush_after(5);
+    let mut simulation = simulation(plugin, 1);
+    let new = ChunkPos::new(-3, 40);
+    let positions: Vec<ChunkPos> = source.chunks().step_by(100).collect();
+    load(&mut simulation, &positions);
+    simulation.run(10).expect("the ticks run");
+    assert!(std::fs::read(&path).expect("the file is there") == before, "nothing has changed");
+    with_storage(&mut simulation, |_, world| {
+        let chunk = Chunk::empty(new, world.dimension());
+        world.insert_chunk(chunk);
+    });
+    let first = positions[0];
+    let block = BlockPos::new(first.x * 16, 70, first.z * 16);
+    set(&mut simulation, block, "sponge");
+    // The debounced flush comes by itself.
+    while std::fs::read(&path).expect("the file is there") == before {
+        simulation.tick().expect("the tick runs");
+    }
+    let failures = save_all(&mut simulation);
+    assert!(failures.is_empty(), "{failures:?}");
+    drop(simulation);
+    let states = BlockStates::load();
+    for (file, expected) in [("r.0.0.linear", 676), ("r.-1.1.linear", 1)] {
+        let load = voxtick_anvil::load_region_file(
+            folder.path().join(file),
+            &Dimension::overworld(),
+            &states,
+            &limits,
+        )
+        .expect("the region opens");
+        assert_eq!((load.chunks.len(), load.failures.len()), (expected, 0), "{file}");
+        for chunk in load.chunks.iter().filter(|chunk| chunk.position() == first) {
+            assert_eq!(chunk.block(0, 70, 0), states.default_state("sponge"));
+        }
+    }
+}
+
+#[test]
+fn two_storages_of_one_folder_do_not_write_over_each_other() {
+    let folder = real_folder();
+    let position = finished(folder.path(), 100)[0];
+    let block = BlockPos::new(position.x * 16, 70, position.z * 16);
+    let storage = || simulation(StoragePlugin::new(regions(folder.path(), Access::Write)).autosave(None), 1);
+    let (mut first, mut second) = (storage(), storage());
+    load(&mut first, &[position]);
+    with_storage(&mut second, |_, world| {
+        let chunk = Chunk::empty(position, world.dimension());
+        world.insert_chunk(chunk);
+    });
+    set(&mut second, block, "sponge");
+    let failures = save_all(&mut second);
+    let [StorageFailure::Save(SaveChunkError { cause: SaveCause::Open(error), .. })] = failures.as_slice()
+    else {
+        panic!("{failures:?}")
+    };
+    assert!(matches!(error, OpenRegionError::Locked { path } if path.ends_with("r.0.0.mca")), "{error}");
+    drop(first);
+    let failures = save_all(&mut second);
+    assert!(failures.is_empty(), "nothing is lost: {failures:?}");
+}
+
+#[test]
+fn the_stages_tell_what_happened_and_where_the_time_went() {
+    let folder = real_folder();
+    let positions = finished(folder.path(), 60);
+    let plugin = StoragePlugin::new(regions(folder.path(), Access::Write)).autosave(Some(4)).flush_after(1);
+    let mut simulation = simulation(plugin, 1);
+    load(&mut simulation, &positions);
+    for chunk in &positions {
+        set(&mut simulation, BlockPos::new(chunk.x * 16, 70, chunk.z * 16), "sponge");
+    }
+    let mut last = 0;
+    while with_storage(&mut simulation, |storage, _| storage.saved()) < positions.len() as u64 || last < 4 {
+        last += u64::from(with_storage(&mut simulation, |storage, _| storage.saved()) > 0);
+        simulation.tick().expect("the tick runs");
+    }
+    let report = simulation.tick().expect("the tick runs");
+    let intake = report.stage("intake").expect("the stage");
+    let names: Vec<&str> = intake.counts.iter().map(|(name, _)| *name).collect();
+    for name in [
+        "chunks loaded",
+        "bytes loaded",
+        "chunks saved",
+        "bytes saved",
+        "chunks waiting",
+        "saves waiting",
+        "ticks the oldest waits",
+        "read ns",
+        "decode ns",
+        "snapshot ns",
+        "encode ns",
+        "compress ns",
+        "transfer ns",
+        "flush ns",
+    ] {
+        assert!(names.contains(&name), "{name} is missing: {names:?}");
+    }
+    let times = with_storage(&mut simulation, |storage, _| storage.times());
+    for time in [times.read, times.decode, times.snapshot, times.encode, times.compress, times.transfer] {
+        assert!(time > 0, "{times:?}");
+    }
+}
+
+/// What a made-up system has in chunks: bytes that it counts up every time it gets them back.
+#[derive(Resource, Default)]
+struct Marks(BTreeMap<ChunkPos, Vec<u8>>);
+
+const MARKS: AttachmentHooks = AttachmentHooks {
+    name: "test:marks",
+    store: |ecs, chunk| ecs.resource::<Marks>().0.get(&chunk).cloned(),
+    take_out: |ecs, chunk| ecs.resource_mut::<Marks>().0.remove(&chunk),
+    put_back: |ecs, chunk, bytes| {
+        if bytes.len() != 3 {
+            return Err(format!("{} bytes where 3 were expected", bytes.len()));
+        }
+        ecs.resource_mut::<Marks>().0.insert(chunk, bytes.to_vec());
+        Ok(())
+    },
+};
+
+fn with_marks(plugin: StoragePlugin) -> Simulation {
+    let mut simulation = simulation(plugin, 1);
+    let ecs = simulation.world_mut();
+    ecs.init_resource::<Marks>();
+    ecs.resource_mut::<ChunkAttachments>().register(MARKS).expect("the first");
+    simulation
+}
+
+fn marks(ecs: &mut EcsWorld) -> &mut BTreeMap<ChunkPos, Vec<u8>> {
+    &mut ecs.resource_mut::<Marks>().into_inner().0
+}
+
+#[test]
+fn what_systems_keep_in_a_chunk_leaves_and_enters_with_it() {
+    let folder = real_folder();
+    let positions = finished(folder.path(), 60);
+    let (here, there) = (positions[0], positions[1]);
+    let storage = || {
+        with_marks(StoragePlugin::new(regions(folder.path(), Access::Write)).autosave(Some(4)).flush_after(2))
+    };
+    let mut first = storage();
+    load(&mut first, &positions);
+    marks(first.world_mut()).insert(here, vec![1, 2, 3]);
+    // Nothing else has changed: its turn finds it, and only it is written.
+    while with_storage(&mut first, |storage, _| storage.saved()) == 0 {
+        first.tick().expect("the tick runs");
+    }
+    first.run(12).expect("the ticks run");
+    assert_eq!(with_storage(&mut first, |storage, _| storage.saved()), 1, "once, not every turn");
+    // Out of the world and back, before and after its save has come through.
+    marks(first.world_mut()).insert(there, vec![4, 5, 6]);
+    for ticks in [0, 20] {
+        unload(&mut first, there);
+        assert!(!marks(first.world_mut()).contains_key(&there), "it is taken out");
+        first.run(ticks).expect("the ticks run");
+        load(&mut first, &[there]);
+        assert_eq!(marks(first.world_mut()).get(&there), Some(&vec![4, 5, 6]));
+    }
+    marks(first.world_mut()).insert(here, vec![7, 8, 9]);
+    assert!(save_all(&mut first).is_empty());
+    drop(first);
+
+    let mut second = storage();
+    load(&mut second, &[here, there]);
+    assert_eq!(marks(second.world_mut()).get(&here), Some(&vec![7, 8, 9]));
+    assert_eq!(marks(second.world_mut()).get(&there), Some(&vec![4, 5, 6]));
+    // What is gone is no more stored, and bytes that are not understood are kept beside.
+    marks(second.world_mut()).remove(&there);
+    marks(second.world_mut()).insert(here, vec![0]);
+    assert!(save_all(&mut second).is_empty());
+    drop(second);
+    let mut third = storage();
+    load(&mut third, &[here, there]);
+    assert!(marks(third.world_mut()).is_empty());
+    with_storage(&mut third, |storage, world| {
+        let [StorageFailure::Attachment(refused)] = storage.failures.as_slice() else {
+            panic!("{:?}", storage.failures)
+        };
+        assert_eq!((refused.chunk, refused.kept_as.as_str()), (here, "test:marks.refused"));
+        assert!(world.chunk(there).is_some_and(|chunk| chunk.attachments.is_empty()));
+    });
+    assert!(save_all(&mut third).is_empty());
+    drop(third);
+    let mut fourth = simulation(StoragePlugin::new(regions(folder.path(), Access::Read)), 1);
+    load(&mut fourth, &[here]);
+    with_storage(&mut fourth, |_, world| {
+        let kept = &world.chunk(here).expect("it is there").attachments;
+        assert_eq!(kept.get("test:marks.refused").map(|bytes| &**bytes), Some(&[0_u8][..]), "never lost");
+    });
 }

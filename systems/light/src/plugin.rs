@@ -162,8 +162,12 @@ fn relight(
 impl Arrivals {
     fn new(allowance: Allowance) -> Arrivals {
         // Chunks are bounded by the world that holds them, and one that came must not be forgotten.
-        let settings =
-            UpdateQueueSettings { capacity: usize::MAX, delay: 0, mark_again: MarkAgain::KeepFirst };
+        let settings = UpdateQueueSettings {
+            capacity: usize::MAX,
+            delay: 0,
+            mark_again: MarkAgain::KeepFirst,
+            ..UpdateQueueSettings::default()
+        };
         Arrivals {
             budget: Budget::new(allowance),
             queue: UpdateQueue::new(settings),

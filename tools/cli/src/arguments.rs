@@ -34,6 +34,7 @@ pub(crate) enum Command {
   voxtick run item-rain --ticks 500            another built-in one
   voxtick run my.toml --threads 1 --hash       a scenario of your own, with a state hash every tick
   voxtick run --world ~/saves/town             the same things dropped into a real save
+  voxtick run --world ~/saves/town --save      and what they change written back to it
   voxtick run real-world --world r.0.0.mca --json > summary.json")]
     Run(RunArguments),
     /// Look after real worlds: inspect, draw, verify, relight, repair, convert
@@ -52,9 +53,12 @@ pub(crate) struct RunArguments {
     /// A scenario file, or the name of a built-in one: factory, item-rain, long-belts, light-show, real-world
     #[arg(default_value = "factory")]
     pub(crate) scenario: String,
-    /// Load this save folder, region folder or single .mca file instead of generating a world
+    /// Load this save folder, region folder or single region file instead of generating a world
     #[arg(long, value_name = "PATH")]
     pub(crate) world: Option<PathBuf>,
+    /// Write what the run changes back to the world it was loaded from: in turns while it runs, the rest at its end
+    #[arg(long)]
+    pub(crate) save: bool,
     /// How many ticks to run [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) ticks: Option<u64>,
@@ -145,7 +149,7 @@ Chunks are not decoded, only packed anew, so nothing in them can change.")]
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// A save folder, a region folder or a single .mca file
+    /// A save folder, a region folder or a single region file
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     /// Which dimension of a save
@@ -231,7 +235,7 @@ impl From<CompressionName> for Compression {
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArguments {
-    /// A save folder, a region folder or a single .mca file
+    /// A save folder, a region folder or a single region file
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     /// The folder to write to: a new or an empty one
@@ -256,7 +260,7 @@ fn chunk_position(text: &str) -> Result<ChunkPos, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct RelightArguments {
-    /// A save folder, a region folder or a single .mca file
+    /// A save folder, a region folder or a single region file
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     #[command(flatten)]
@@ -304,7 +308,7 @@ impl From<DimensionName> for SaveDimension {
 
 #[derive(Debug, Args)]
 pub(crate) struct MapArguments {
-    /// A save folder, a region folder or a single .mca file
+    /// A save folder, a region folder or a single region file
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     /// The picture to write, a PNG; one pixel a block, north up
@@ -330,7 +334,7 @@ pub(crate) enum MapLight {
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
-    /// A save folder, a region folder or a single .mca file
+    /// A save folder, a region folder or a single region file
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     /// How many kinds of blocks to list, most frequent first

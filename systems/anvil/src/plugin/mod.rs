@@ -1,11 +1,16 @@
-//! Region storage as a part of a simulation.
+//! Region storage as a part of a simulation: chunks are loaded and saved beside the tick, through the engine's own
+//! structures.
 //!
-//! [`AnvilPlugin`] loads set chunks within the tick, the same ones in the same tick on every machine.
-//! [`StoragePlugin`] loads and saves beside the tick, through [`io`].
+//! Requests wait in an [`UpdateQueue`](voxtick_engine::UpdateQueue), nearest first; threads work on them and hand results
+//! over through a [`HandOff`](voxtick_engine::HandOff); results enter within a [`Budget`](voxtick_engine::Budget).
 
-pub mod io;
-mod loading;
+mod autosave;
+mod failure;
+mod io;
+mod loads;
+mod range;
 mod storage;
 
-pub use loading::{AnvilPlugin, ChunkLoading};
-pub use storage::{ChunkStorage, IntakeBudget, StorageFailure, StoragePlugin};
+pub use failure::{SaveCause, SaveChunkError, StorageFailure};
+pub use io::{StorageSettings, StorageTimes};
+pub use storage::{ChunkStorage, StoragePlugin};

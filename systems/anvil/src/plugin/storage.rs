@@ -1,39 +1,30 @@
-//! Loading and saving beside the tick: results enter at its beginning, changed chunks leave at its end.
+//! The storage of a simulation's chunks: what the program asks it for, and its part in each tick.
 
-use super::io::{ChunkIo, ChunkIoSettings, IoResult, IoTimes, Loaded, SaveChunkError, Saved};
+use super::autosave::Turns;
+use super::failure::{SaveChunkError, StorageFailure};
+use super::io::{ChunkIo, IoResult, Saved, StorageSettings, StorageTimes};
+use super::loads::{LoadResult, Loads};
+use super::range::Range;
 use crate::Notice;
 use crate::load::LoadChunkError;
-use crate::region::{FlushFolderError, RegionFolder};
-use bevy_ecs::prelude::{Res, ResMut, Resource};
-use rustc_hash::FxHashSet;
-use std::collections::{BTreeMap, VecDeque};
+use crate::region::RegionFolder;
+use bevy_ecs::prelude::{Mut, Resource, World as EcsWorld};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use voxtick_engine::{BuildError, Meter, Plugin, Setup, Tick};
-use voxtick_worlds::{Chunk, ChunkPos, World, stages};
-
-/// How much may enter in one tick.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IntakeBudget {
-    /// What is there, until this much time is used; a tick goes over it by one chunk at most. Which chunks enter in
-    /// which tick depends on the machine.
-    Time(Duration),
-    /// This many chunks, in the order in which they were asked for, waiting for them if need be: the same chunks in
-    /// the same tick on every machine, for replays.
-    Chunks(usize),
-}
-
-impl Default for IntakeBudget {
-    fn default() -> Self {
-        IntakeBudget::Time(Duration::from_millis(2))
-    }
-}
+use voxtick_engine::{
+    Allowance, Budget, BudgetReport, BuildError, MarkAgain, Meter, Plugin, Setup, Tick, UpdateQueue,
+    UpdateQueueSettings,
+};
+use voxtick_worlds::{ChangeCursor, Chunk, ChunkAttachments, ChunkEvent, ChunkPos, RegionPos, World, stages};
 
 /// Loads and saves the chunks of a simulation's [`World`] on threads of its own.
 ///
 /// Add it after `WorldsPlugin`. Ask for chunks through [`ChunkStorage`]; chunks that have changed are saved every so
 /// many ticks, each in a tick of its own turn; [`ChunkStorage::save_all`] saves the rest before the end.
 ///
-/// Costs a tick: O(results taken + loaded chunks) and about a microsecond for each chunk whose turn to be saved it is.
+/// Costs a tick: O(results taken + chunks whose turn to be saved it is + chunks that came or went), and about a
+/// microsecond for each chunk that is saved.
 ///
 /// ```
 /// use voxtick_anvil::{ChunkStorage, StoragePlugin};
@@ -55,9 +46,10 @@ impl Default for IntakeBudget {
 #[derive(Debug)]
 pub struct StoragePlugin {
     regions: RegionFolder,
-    settings: ChunkIoSettings,
-    budget: IntakeBudget,
+    settings: StorageSettings,
+    intake: Allowance,
     autosave: Option<u64>,
+    flush_after: u64,
 }
 
 impl StoragePlugin {
@@ -66,23 +58,29 @@ impl StoragePlugin {
     pub fn new(regions: RegionFolder) -> StoragePlugin {
         StoragePlugin {
             regions,
-            settings: ChunkIoSettings::default(),
-            budget: IntakeBudget::default(),
+            settings: StorageSettings::default(),
+            intake: Allowance::Time(Duration::from_millis(2)),
             autosave: Some(6000),
+            flush_after: 40,
         }
     }
 
     /// How chunks are loaded and saved.
     #[must_use]
-    pub fn settings(mut self, settings: ChunkIoSettings) -> StoragePlugin {
+    pub fn settings(mut self, settings: StorageSettings) -> StoragePlugin {
         self.settings = settings;
         self
     }
 
     /// How much may enter in one tick. Defaults to 2 ms.
+    ///
+    /// With [`Allowance::Time`], what is there enters until the time is used; a tick goes over it by one chunk at most,
+    /// and which chunks enter in which tick depends on the machine. With [`Allowance::Units`], so many chunks enter, the
+    /// nearest of those asked for first, and the tick waits for them: the same chunks in the same tick on every machine,
+    /// for replays.
     #[must_use]
-    pub fn budget(mut self, budget: IntakeBudget) -> StoragePlugin {
-        self.budget = budget;
+    pub fn intake(mut self, allowance: Allowance) -> StoragePlugin {
+        self.intake = allowance;
         self
     }
 
@@ -90,6 +88,14 @@ impl StoragePlugin {
     #[must_use]
     pub fn autosave(mut self, ticks: Option<u64>) -> StoragePlugin {
         self.autosave = ticks.map(|ticks| ticks.max(1));
+        self
+    }
+
+    /// How many ticks after the first write to a region all that was written to it by then is made durable, at once.
+    /// Defaults to 40, in which all chunks of a region have had their turn. A Linear file is written anew each time.
+    #[must_use]
+    pub fn flush_after(mut self, ticks: u64) -> StoragePlugin {
+        self.flush_after = ticks;
         self
     }
 }
@@ -102,75 +108,88 @@ impl Plugin for StoragePlugin {
     fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
         let world = setup.world().resource::<World>();
         let (dimension, states) = (world.dimension().clone(), world.states().clone());
+        let window = self.settings.window.max(1);
         let io = ChunkIo::start(self.regions, dimension, states, self.settings)
             .map_err(|error| BuildError::plugin("storage", error))?;
+        let unflushed = UpdateQueueSettings {
+            capacity: usize::MAX,
+            delay: self.flush_after,
+            mark_again: MarkAgain::KeepFirst,
+            ..UpdateQueueSettings::default()
+        };
         setup
             .resource(ChunkStorage {
                 io,
-                budget: self.budget,
-                autosave: self.autosave,
-                asked: BTreeMap::new(),
+                intake: Budget::new(self.intake),
+                window,
+                loads: Loads::new(),
+                longest_wait: 0,
+                turns: self.autosave.map(Turns::new),
                 now: 0,
-                reported: IoTimes::default(),
-                arrived: BTreeMap::new(),
-                saving: FxHashSet::default(),
-                load_after_save: Vec::new(),
-                returned: VecDeque::new(),
+                cursor: ChangeCursor::default(),
+                range: Range::default(),
+                range_before: None,
+                saving: BTreeSet::new(),
+                kept: BTreeMap::new(),
+                unflushed: UpdateQueue::new(unflushed),
+                flushing: 0,
+                snapshot_time: 0,
+                reported: StorageTimes::default(),
                 totals: Totals::default(),
                 failures: Vec::new(),
                 notices: Vec::new(),
             })
-            .system(stages::INTAKE, take_results)
-            .system(stages::STORAGE, save_changed_chunks);
+            .system(stages::INTAKE, let_chunks_in)
+            .system(stages::STORAGE, let_chunks_out);
         Ok(())
     }
-}
-
-/// What went wrong beside the tick.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StorageFailure {
-    /// A chunk could not be loaded. It is not absent: generate nothing in its place.
-    #[error(transparent)]
-    Load(LoadChunkError),
-    /// A chunk could not be saved. It is still in the world, or kept here, and is tried again.
-    #[error(transparent)]
-    Save(SaveChunkError),
-    /// What was saved is not durable yet. It is tried again.
-    #[error(transparent)]
-    Flush(FlushFolderError),
 }
 
 /// Chunks loaded and saved so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Totals {
     loaded: u64,
+    loaded_bytes: u64,
     absent: u64,
     saved: u64,
     saved_bytes: u64,
     unchanged: u64,
+    dropped: u64,
+}
+
+/// A chunk that is no more in the world and not yet stored as it was.
+#[derive(Debug)]
+struct Kept {
+    chunk: Chunk,
+    /// It is about to enter again.
+    wanted: bool,
 }
 
 /// The way to the region files, from within a simulation.
 #[derive(Resource, Debug)]
 pub struct ChunkStorage {
     io: ChunkIo,
-    budget: IntakeBudget,
-    autosave: Option<u64>,
-    /// Numbers of the loads that have not entered, each with the tick in which it was asked for.
-    asked: BTreeMap<u64, u64>,
+    intake: Budget,
+    window: usize,
+    loads: Loads,
+    longest_wait: u64,
+    turns: Option<Turns>,
     /// The tick being run.
     now: u64,
-    /// What the threads had spent when it was last reported.
-    reported: IoTimes,
-    /// Loads that have arrived and wait for their turn.
-    arrived: BTreeMap<u64, (ChunkPos, Result<Option<Loaded>, LoadChunkError>)>,
+    cursor: ChangeCursor,
+    range: Range,
+    /// The range that the chunks in the world were last compared with, where it is another.
+    range_before: Option<Range>,
     /// Chunks whose save is under way: they are not saved again before it is done.
-    saving: FxHashSet<ChunkPos>,
-    /// Chunks asked for while their save was under way.
-    load_after_save: Vec<ChunkPos>,
-    /// Chunks that are no more in the world and could not be saved.
-    returned: VecDeque<Box<Chunk>>,
+    saving: BTreeSet<ChunkPos>,
+    kept: BTreeMap<ChunkPos, Kept>,
+    /// Regions that were written to, until they are durable.
+    unflushed: UpdateQueue<()>,
+    /// Flushes under way.
+    flushing: usize,
+    snapshot_time: u64,
+    /// What was spent when it was last reported.
+    reported: StorageTimes,
     totals: Totals,
     /// What went wrong, in the order in which it became known. Take it out once it is dealt with.
     pub failures: Vec<StorageFailure>,
@@ -179,68 +198,92 @@ pub struct ChunkStorage {
 }
 
 impl ChunkStorage {
-    /// Asks for a chunk; it enters the world at the beginning of a later tick. Asking again changes nothing.
+    /// Asks for a chunk; it enters the world at the beginning of a later tick. Asking again changes nothing, a chunk that
+    /// is in the world by then stays as it is, and one out of range is not loaded.
     pub fn load(&mut self, position: ChunkPos) {
-        if self.saving.contains(&position) {
-            self.load_after_save.push(position);
-        } else if let Some(order) = self.io.load(position) {
-            self.asked.insert(order, self.now);
+        if self.range.keeps(position) {
+            self.loads.ask(position, self.now);
         }
     }
 
-    /// Chooses what is near: chunks are loaded by their distance to the nearest of these.
+    /// Takes a request back: a chunk that has not entered will not. What had not begun costs nothing any more. Returns
+    /// whether there was a request.
+    pub fn cancel(&mut self, position: ChunkPos) -> bool {
+        self.loads.cancel(position)
+    }
+
+    /// Chooses what is near: chunks are loaded by their distance to the nearest of these, then in the order of asking.
     pub fn set_points_of_interest(&mut self, points: Vec<ChunkPos>) {
-        self.io.set_points_of_interest(points);
+        self.loads.set_points(&points);
+        let radius = self.range.radius;
+        self.set_range(Range { points, radius });
     }
 
-    /// Takes a chunk out of the world, and saves it if it has changed.
-    pub fn unload(&mut self, world: &mut World, position: ChunkPos) {
-        if let Some(chunk) = world.remove_chunk(position)
-            && needs_saving(&chunk)
-        {
-            if self.saving.contains(&position) {
-                // Its former state is being written; what is newer goes after it.
-                self.returned.push_back(Box::new(chunk));
-            } else {
-                self.saving.insert(position);
-                self.io.save(chunk);
-            }
+    /// Chooses what stays: the square of chunks this far around each point of interest. Others are saved if they have
+    /// changed and leave the world in the storage stage, and requests for them are taken back; without points of interest
+    /// that is all of them. `None`, the default, lets all stay.
+    ///
+    /// Chunks leave once they are two further away than this, so that a point that goes to and fro at a border does not
+    /// load and drop the same chunks again and again. Costs what the points move by, not what they cover.
+    pub fn set_radius(&mut self, radius: Option<u32>) {
+        let points = self.range.points.clone();
+        self.set_range(Range { points, radius });
+    }
+
+    /// Takes a chunk out of the world, with what systems keep in it, and saves it if it has changed.
+    ///
+    /// `ecs` is the simulation's world, out of which this resource was taken for the call.
+    pub fn unload(&mut self, ecs: &mut EcsWorld, position: ChunkPos) {
+        ChunkAttachments::take_out(ecs, position);
+        let Some(chunk) = ecs.resource_mut::<World>().remove_chunk(position) else { return };
+        // A save that is under way may fail, and a chunk that was changed since has to follow it.
+        if needs_saving(&chunk) || self.saving.contains(&position) {
+            self.kept.insert(position, Kept { chunk, wanted: false });
+            self.save_kept(position);
         }
     }
 
-    /// Saves every chunk that has changed, makes all of it durable, and waits for both. Returns what failed.
-    pub fn save_all(&mut self, world: &mut World) -> Vec<StorageFailure> {
+    /// Saves every chunk that has changed, or in which what systems keep has, makes all of it durable, and waits for
+    /// both. Returns what failed.
+    ///
+    /// `ecs` is the simulation's world, out of which this resource was taken for the call:
+    ///
+    /// ```
+    /// # use bevy_ecs::prelude::Mut;
+    /// # use voxtick_anvil::{ChunkStorage, StorageFailure};
+    /// # use voxtick_engine::Simulation;
+    /// fn save(simulation: &mut Simulation) -> Vec<StorageFailure> {
+    ///     let ecs = simulation.world_mut();
+    ///     ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.save_all(ecs))
+    /// }
+    /// ```
+    pub fn save_all(&mut self, ecs: &mut EcsWorld) -> Vec<StorageFailure> {
         let before = self.failures.len();
+        let loaded: Vec<ChunkPos> = ecs.resource::<World>().chunk_positions().collect();
+        for position in loaded {
+            ChunkAttachments::store(ecs, position);
+        }
+        let world = &mut *ecs.resource_mut::<World>();
         self.finish_saves(world);
         let dirty: Vec<ChunkPos> =
             world.chunks().filter(|chunk| needs_saving(chunk)).map(Chunk::position).collect();
         dirty.into_iter().for_each(|position| self.save(world, position));
-        for chunk in std::mem::take(&mut self.returned) {
-            self.saving.insert(chunk.position());
-            self.io.save(*chunk);
-        }
+        let kept: Vec<ChunkPos> = self.kept.keys().copied().collect();
+        kept.into_iter().for_each(|position| self.save_kept(position));
         self.finish_saves(world);
-        self.io.flush();
-        while let Some(result) = self.io.wait() {
-            let flushed = matches!(result, IoResult::Flushed(_));
-            self.take(result, world);
-            if flushed {
-                break;
-            }
+        for update in self.unflushed.take_all() {
+            self.flush(update.position);
+        }
+        while self.flushing > 0 && self.io.wait() {
+            self.collect(world);
         }
         self.failures.split_off(before)
-    }
-
-    /// Loads and saves that have not begun.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.io.waiting()
     }
 
     /// Chunks asked for that have not entered the world.
     #[must_use]
     pub fn loads_under_way(&self) -> usize {
-        self.asked.len() + self.load_after_save.len()
+        self.loads.count()
     }
 
     /// Chunks that were loaded so far.
@@ -255,107 +298,297 @@ impl ChunkStorage {
         self.totals.saved
     }
 
-    /// The threads, for their times.
+    /// Chunks that have left the world since they were out of range.
     #[must_use]
-    pub fn io(&self) -> &ChunkIo {
-        &self.io
+    pub fn dropped(&self) -> u64 {
+        self.totals.dropped
     }
 
-    /// What happened beside the tick since the last report.
-    fn report(&mut self, before: Totals, meter: &Meter) {
-        let (now, times) = (self.totals, self.io.times());
-        let oldest = self.asked.values().next().map_or(0, |asked| self.now.saturating_sub(*asked));
-        meter.count("chunks waiting", self.loads_under_way() as u64);
-        meter.count("ticks the oldest waits", oldest);
-        meter.count("chunks saved", now.saved - before.saved);
-        meter.count("bytes saved", now.saved_bytes - before.saved_bytes);
-        meter.count("read ns", times.read - self.reported.read);
-        meter.count("decode ns", times.decode - self.reported.decode);
-        meter.count("encode ns", times.encode - self.reported.encode);
-        meter.count("pack ns", times.pack - self.reported.pack);
-        meter.count("write ns", times.write - self.reported.write);
-        self.reported = times;
+    /// What letting chunks in has cost so far, with its busiest tick and its largest unit.
+    #[must_use]
+    pub fn intake(&self) -> &BudgetReport {
+        self.intake.report()
     }
 
+    /// The longest that a chunk has waited from being asked for to entering, in ticks.
+    #[must_use]
+    pub fn longest_wait(&self) -> u64 {
+        self.longest_wait
+    }
+
+    /// Where time went, on all threads.
+    #[must_use]
+    pub fn times(&self) -> StorageTimes {
+        StorageTimes { snapshot: self.snapshot_time, ..self.io.times() }
+    }
+
+    fn set_range(&mut self, range: Range) {
+        if range != self.range {
+            let before = std::mem::replace(&mut self.range, range);
+            self.range_before.get_or_insert(before);
+        }
+    }
+
+    /// Saves a chunk of the world.
     fn save(&mut self, world: &mut World, position: ChunkPos) {
-        if let Some(chunk) = world.chunk_mut(position) {
+        let start = Instant::now();
+        if let Some(chunk) = world.chunk_mut(position)
+            && self.saving.insert(position)
+        {
             chunk.modified = false;
-            self.saving.insert(position);
-            self.io.save(chunk.clone());
+            let snapshot = chunk.clone();
+            self.snapshot_time += start.elapsed().as_nanos() as u64;
+            self.io.save(snapshot);
+        }
+    }
+
+    /// Saves a chunk that is no more in the world, unless its save is under way.
+    fn save_kept(&mut self, position: ChunkPos) {
+        if let Some(kept) = self.kept.get_mut(&position)
+            && needs_saving(&kept.chunk)
+            && self.saving.insert(position)
+        {
+            kept.chunk.modified = false;
+            self.io.save(kept.chunk.clone());
         }
     }
 
     fn finish_saves(&mut self, world: &mut World) {
-        while !self.saving.is_empty()
-            && let Some(result) = self.io.wait()
-        {
-            self.take(result, world);
+        while !self.saving.is_empty() && self.io.wait() {
+            self.collect(world);
         }
     }
 
-    /// Notes a result; loads wait for their turn.
-    fn take(&mut self, result: IoResult, world: &mut World) {
-        match result {
-            IoResult::Loaded { position, order, outcome } => {
-                self.arrived.insert(order, (position, outcome));
+    /// Takes all results that are there.
+    fn collect(&mut self, world: &mut World) {
+        let mut results = Vec::new();
+        self.io.take(|result| results.push(result));
+        for result in results {
+            match result {
+                IoResult::Loaded { order, outcome } => self.loads.arrive(order, LoadResult::File(outcome)),
+                IoResult::Saved { position, outcome } => self.saved_one(position, outcome, world),
+                IoResult::Flushed { region, outcome } => {
+                    self.flushing -= 1;
+                    if let Err(error) = outcome {
+                        self.flush_later(region);
+                        self.failures.push(StorageFailure::Flush(error));
+                    }
+                }
             }
-            IoResult::Saved { position, outcome } => self.saved_one(position, outcome, world),
-            IoResult::Flushed(Ok(())) => {}
-            IoResult::Flushed(Err(error)) => self.failures.push(StorageFailure::Flush(error)),
         }
     }
 
     fn saved_one(&mut self, position: ChunkPos, outcome: Result<Saved, SaveChunkError>, world: &mut World) {
         self.saving.remove(&position);
+        let chunk = match self.kept.get_mut(&position) {
+            Some(kept) => Some(&mut kept.chunk),
+            None => world.chunk_mut(position),
+        };
         match outcome {
             Ok(Saved { stored: None }) => self.totals.unchanged += 1,
             Ok(Saved { stored: Some(stored) }) => {
                 self.totals.saved += 1;
                 self.totals.saved_bytes += stored.bytes.len() as u64;
                 // What is saved next is compared with what the file holds now.
-                if let Some(chunk) = world.chunk_mut(position) {
-                    chunk.unmodelled = Some(stored.clone());
+                if let Some(chunk) = chunk {
+                    chunk.unmodelled = Some(stored);
                 }
-                for chunk in self.returned.iter_mut().filter(|chunk| chunk.position() == position) {
-                    chunk.unmodelled = Some(stored.clone());
-                }
+                self.flush_later(position.region());
             }
             Err(error) => {
-                match world.chunk_mut(position) {
+                match chunk {
                     Some(chunk) => chunk.modified = true,
-                    // A newer state of it may wait here already.
-                    None if self.returned.iter().any(|chunk| chunk.position() == position) => {}
-                    None => self.returned.push_back(error.chunk.clone()),
+                    // Somebody took it out of the world past this storage: what was to be saved is all there is.
+                    None => {
+                        let mut chunk = (*error.chunk).clone();
+                        chunk.modified = true;
+                        self.kept.insert(position, Kept { chunk, wanted: false });
+                    }
                 }
                 self.failures.push(StorageFailure::Save(error));
+                // Tried again in its next turn.
+                return;
             }
         }
-        if let Some(place) = self.load_after_save.iter().position(|waiting| *waiting == position) {
-            self.load_after_save.swap_remove(place);
-            self.load(position);
+        if let Some(kept) = self.kept.get(&position) {
+            if needs_saving(&kept.chunk) {
+                self.save_kept(position);
+            } else if !kept.wanted {
+                self.kept.remove(&position);
+            }
         }
     }
 
-    /// Lets a load that has arrived enter the world. Returns its bytes.
-    fn enter(&mut self, order: u64, world: &mut World) -> u64 {
-        self.asked.remove(&order);
-        let Some((position, outcome)) = self.arrived.remove(&order) else { return 0 };
-        match outcome {
-            Ok(Some(loaded)) => {
-                self.totals.loaded += 1;
-                self.notices.extend(loaded.notices.into_iter().map(|notice| (position, notice)));
-                world.insert_chunk(*loaded.chunk);
-                loaded.bytes
-            }
-            Ok(None) => {
-                self.totals.absent += 1;
-                0
-            }
-            Err(error) => {
-                self.failures.push(StorageFailure::Load(error));
-                0
+    /// Has a region made durable some ticks from now.
+    fn flush_later(&mut self, region: RegionPos) {
+        // There is no end to its room; one that waits already keeps its time.
+        let _ = self.unflushed.mark([region.x, 0, region.z], (), self.now);
+    }
+
+    /// Begins as many loads as may be under way.
+    fn begin_loads(&mut self) {
+        while let Some((position, order)) = self.loads.begin(self.window) {
+            match self.kept.get_mut(&position) {
+                Some(kept) => {
+                    kept.wanted = true;
+                    self.loads.arrive(order, LoadResult::Kept);
+                }
+                None => self.io.load(position, order),
             }
         }
+    }
+
+    /// Lets the next chunk in whose turn it is; breaks where there is none.
+    fn enter_next(&mut self, ecs: &mut EcsWorld) -> ControlFlow<()> {
+        let next = match self.intake.allowance() {
+            Allowance::Time(_) => self.loads.first_arrived(),
+            Allowance::Units(_) => {
+                let first = self.loads.first();
+                while first.is_some_and(|order| !self.loads.has_arrived(order)) && self.io.wait() {
+                    self.collect(&mut ecs.resource_mut::<World>());
+                }
+                first
+            }
+        };
+        match next {
+            Some(order) => {
+                self.enter(order, ecs);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
+    }
+
+    fn enter(&mut self, order: u64, ecs: &mut EcsWorld) {
+        let Some(load) = self.loads.take(order) else { return };
+        self.longest_wait = self.longest_wait.max(self.now.saturating_sub(load.asked_in));
+        let position = load.position;
+        let world = &mut *ecs.resource_mut::<World>();
+        let wanted = !load.cancelled && world.chunk(position).is_none() && self.range.keeps(position);
+        match load.result {
+            Some(LoadResult::Kept) => {
+                if wanted {
+                    if let Some(kept) = self.kept.remove(&position) {
+                        world.insert_chunk(kept.chunk);
+                        self.put_back(ecs, position);
+                    }
+                } else if let Some(kept) = self.kept.get_mut(&position) {
+                    kept.wanted = false;
+                    if !needs_saving(&kept.chunk) && !self.saving.contains(&position) {
+                        self.kept.remove(&position);
+                    }
+                }
+            }
+            Some(LoadResult::File(Ok(Some(loaded)))) if wanted => {
+                self.totals.loaded += 1;
+                self.totals.loaded_bytes += loaded.bytes;
+                self.notices.extend(loaded.notices.into_iter().map(|notice| (position, notice)));
+                world.insert_chunk(*loaded.chunk);
+                self.put_back(ecs, position);
+            }
+            Some(LoadResult::File(Ok(None))) => self.totals.absent += 1,
+            Some(LoadResult::File(Err(error))) if wanted => {
+                self.failures.push(StorageFailure::Load(error));
+            }
+            Some(LoadResult::File(_)) => {}
+            // The thread that had it is gone.
+            None => self.failures.push(StorageFailure::Load(LoadChunkError::Fault { chunk: position })),
+        }
+    }
+
+    /// Gives the systems what is kept with a chunk that has entered.
+    fn put_back(&mut self, ecs: &mut EcsWorld, position: ChunkPos) {
+        let refused = ChunkAttachments::put_back(ecs, position);
+        self.failures.extend(refused.into_iter().map(StorageFailure::Attachment));
+    }
+
+    /// Drops the chunks that are out of range since the last call. Costs O(what has moved + chunks that came).
+    fn drop_out_of_range(&mut self, ecs: &mut EcsWorld) {
+        let world = ecs.resource::<World>();
+        let changes = world.changes(&mut self.cursor);
+        let mut left: Vec<ChunkPos> = Vec::new();
+        match self.range_before.take() {
+            Some(before) => {
+                let most = world.chunk_count() as u64;
+                if let Some(positions) = self.range.left_since(&before, most) {
+                    positions.iter().for_each(|position| {
+                        self.loads.cancel(*position);
+                    });
+                    left = positions;
+                } else {
+                    left.extend(world.chunk_positions());
+                    let range = &self.range;
+                    self.loads.cancel_unless(|position| range.keeps(position));
+                }
+            }
+            None if self.range.radius.is_none() => return,
+            None => {}
+        }
+        if changes.missed > 0 {
+            left.extend(world.chunk_positions());
+        }
+        left.extend(changes.chunks.iter().filter_map(|event| match event {
+            ChunkEvent::Loaded(position) => Some(*position),
+            ChunkEvent::Unloaded(_) => None,
+        }));
+        for position in left {
+            if !self.range.keeps(position) && ecs.resource::<World>().chunk(position).is_some() {
+                self.unload(ecs, position);
+                self.totals.dropped += 1;
+            }
+        }
+    }
+
+    /// Saves the chunks whose turn it is, where they or what systems keep in them have changed.
+    fn autosave(&mut self, ecs: &mut EcsWorld) {
+        let Some(turns) = &mut self.turns else { return };
+        turns.follow(ecs.resource::<World>());
+        let in_world: Vec<ChunkPos> = turns.due(self.now).collect();
+        let kept: Vec<ChunkPos> =
+            self.kept.keys().copied().filter(|position| turns.is_due(*position, self.now)).collect();
+        for position in in_world {
+            ChunkAttachments::store(ecs, position);
+            let world = &mut *ecs.resource_mut::<World>();
+            if world.chunk(position).is_some_and(needs_saving) {
+                self.save(world, position);
+            }
+        }
+        kept.into_iter().for_each(|position| self.save_kept(position));
+    }
+
+    /// Has the regions made durable whose time has come.
+    fn flush_due(&mut self) {
+        while let Some(update) = self.unflushed.take_ready(self.now) {
+            self.flush(update.position);
+        }
+    }
+
+    fn flush(&mut self, [x, _, z]: [i32; 3]) {
+        self.flushing += 1;
+        self.io.flush(RegionPos::new(x, z));
+    }
+
+    /// Tells the meter what has happened beside the tick since the last report.
+    fn report(&mut self, before: &Totals, meter: &Meter) {
+        let (now, times) = (&self.totals, self.times());
+        let oldest = self.loads.oldest().map_or(0, |asked| self.now.saturating_sub(asked));
+        meter.items(now.loaded - before.loaded);
+        meter.bytes(now.loaded_bytes - before.loaded_bytes);
+        meter.count("chunks loaded", now.loaded - before.loaded);
+        meter.count("bytes loaded", now.loaded_bytes - before.loaded_bytes);
+        meter.count("chunks saved", now.saved - before.saved);
+        meter.count("bytes saved", now.saved_bytes - before.saved_bytes);
+        meter.count("chunks waiting", self.loads.count() as u64);
+        meter.count("saves waiting", self.io.saves_waiting() as u64);
+        meter.count("ticks the oldest waits", oldest);
+        meter.count("read ns", times.read - self.reported.read);
+        meter.count("decode ns", times.decode - self.reported.decode);
+        meter.count("snapshot ns", times.snapshot - self.reported.snapshot);
+        meter.count("encode ns", times.encode - self.reported.encode);
+        meter.count("compress ns", times.compress - self.reported.compress);
+        meter.count("transfer ns", times.transfer - self.reported.transfer);
+        meter.count("flush ns", times.flush - self.reported.flush);
+        self.reported = times;
     }
 }
 
@@ -363,80 +596,38 @@ fn needs_saving(chunk: &Chunk) -> bool {
     chunk.modified || chunk.unmodelled.is_none()
 }
 
-fn take_results(
-    mut storage: ResMut<ChunkStorage>,
-    mut world: ResMut<World>,
-    tick: Res<Tick>,
-    meter: Res<Meter>,
-) {
-    let storage = &mut *storage;
-    storage.now = tick.0;
-    let before = storage.totals;
-    let mut bytes = 0;
-    match storage.budget {
-        IntakeBudget::Time(time) => {
-            let start = Instant::now();
-            while start.elapsed() < time {
-                if let Some(order) = storage.arrived.keys().next().copied() {
-                    bytes += storage.enter(order, &mut world);
-                } else if let Some(result) = storage.io.try_result() {
-                    storage.take(result, &mut world);
-                } else {
-                    break;
-                }
-            }
+fn let_chunks_in(ecs: &mut EcsWorld) {
+    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
+        let storage = &mut *storage;
+        storage.now = ecs.resource::<Tick>().0;
+        let before = storage.totals;
+        storage.begin_loads();
+        let mut budget = storage.intake.clone();
+        // Taking over the results of threads is part of what a budget of time bounds.
+        let mut collected = matches!(budget.allowance(), Allowance::Units(_));
+        if collected {
+            storage.collect(&mut ecs.resource_mut::<World>());
         }
-        IntakeBudget::Chunks(most) => {
-            while let Some(result) = storage.io.try_result() {
-                storage.take(result, &mut world);
+        budget.spend(|| {
+            if std::mem::replace(&mut collected, true) {
+                storage.enter_next(ecs)
+            } else {
+                storage.collect(&mut ecs.resource_mut::<World>());
+                ControlFlow::Continue(())
             }
-            for _ in 0..most {
-                let Some(order) = storage.asked.keys().next().copied() else { break };
-                while !storage.arrived.contains_key(&order)
-                    && let Some(result) = storage.io.wait()
-                {
-                    storage.take(result, &mut world);
-                }
-                bytes += storage.enter(order, &mut world);
-            }
-        }
-    }
-    meter.items(storage.totals.loaded - before.loaded);
-    meter.bytes(bytes);
-    storage.report(before, &meter);
+        });
+        storage.intake = budget;
+        storage.begin_loads();
+        storage.report(&before, ecs.resource::<Meter>());
+    });
 }
 
-fn save_changed_chunks(
-    mut storage: ResMut<ChunkStorage>,
-    mut world: ResMut<World>,
-    tick: Res<Tick>,
-    meter: Res<Meter>,
-) {
-    let storage = &mut *storage;
-    let Some(ticks) = storage.autosave else { return };
-    let turn = tick.0 % ticks;
-    let due: Vec<ChunkPos> = world
-        .chunks()
-        .filter(|chunk| needs_saving(chunk) && turn_of(chunk.position(), ticks) == turn)
-        .map(Chunk::position)
-        .filter(|position| !storage.saving.contains(position))
-        .collect();
-    meter.items(due.len() as u64);
-    due.into_iter().for_each(|position| storage.save(&mut world, position));
-    for chunk in std::mem::take(&mut storage.returned) {
-        if storage.saving.insert(chunk.position()) {
-            storage.io.save(*chunk);
-        } else {
-            storage.returned.push_back(chunk);
-        }
-    }
-    if turn + 1 == ticks {
-        storage.io.flush();
-    }
-}
-
-/// The tick of the round in which a chunk is saved: neighbours take different turns.
-fn turn_of(position: ChunkPos, ticks: u64) -> u64 {
-    let mixed = u64::from(position.x as u32) << 32 | u64::from(position.z as u32);
-    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) % ticks
+fn let_chunks_out(ecs: &mut EcsWorld) {
+    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
+        let before = storage.saving.len();
+        storage.drop_out_of_range(ecs);
+        storage.autosave(ecs);
+        storage.flush_due();
+        ecs.resource::<Meter>().items((storage.saving.len() - before) as u64);
+    });
 }

@@ -1,18 +1,20 @@
 //! Open regions of one folder, shared and bounded.
 
-use super::file::{OpenRegionError, Region, RegionOptions};
+use super::file::{OpenRegionError, RegionOptions};
 use super::flush::FlushError;
 use super::name::region_file_name;
+use super::store::{RegionFormat, RegionStore};
+use crate::files::Access;
 use rustc_hash::FxHashMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use voxtick_worlds::RegionPos;
 
 /// The regions of a folder: opened when asked for, shared by all who ask, at most a set number open.
 ///
-/// The region that was asked for the longest time ago is closed first, and none that anyone holds: where all are
-/// held, more than the number are open.
+/// Each is opened in the format that it is there in, Anvil or Linear; new ones get the folder's format. The region that
+/// was asked for the longest time ago is closed first, and none that anyone holds: where all are held, more than the
+/// number are open.
 ///
 /// ```
 /// use voxtick_anvil::{files::Access, region::{RegionFolder, RegionOptions}};
@@ -21,7 +23,7 @@ use voxtick_worlds::RegionPos;
 /// let options = RegionOptions { access: Access::Write, ..RegionOptions::default() };
 /// let regions = RegionFolder::new(folder.path(), options);
 /// let region = regions.region(RegionPos::new(0, 0))?.expect("created, for it may be written to");
-/// assert_eq!(region.chunks().count(), 0);
+/// assert!(region.chunks().is_empty());
 /// regions.flush()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -30,6 +32,7 @@ pub struct RegionFolder {
     folder: PathBuf,
     options: RegionOptions,
     capacity: usize,
+    format: RegionFormat,
     open: Mutex<OpenRegions>,
 }
 
@@ -42,7 +45,7 @@ struct OpenRegions {
 
 #[derive(Debug)]
 struct OpenRegion {
-    region: Arc<Region>,
+    region: Arc<dyn RegionStore>,
     asked: u64,
 }
 
@@ -69,6 +72,7 @@ impl RegionFolder {
             folder: folder.into(),
             options,
             capacity: RegionFolder::DEFAULT_CAPACITY,
+            format: RegionFormat::default(),
             open: Mutex::default(),
         }
     }
@@ -78,6 +82,19 @@ impl RegionFolder {
     pub fn with_capacity(mut self, capacity: usize) -> RegionFolder {
         self.capacity = capacity.max(1);
         self
+    }
+
+    /// Gives new regions this format. Defaults to Anvil.
+    #[must_use]
+    pub fn with_format(mut self, format: RegionFormat) -> RegionFolder {
+        self.format = format;
+        self
+    }
+
+    /// The format of new regions.
+    #[must_use]
+    pub fn format(&self) -> RegionFormat {
+        self.format
     }
 
     /// The folder.
@@ -93,8 +110,37 @@ impl RegionFolder {
     /// while chunks are read or written.
     ///
     /// # Errors
-    /// If the region cannot be opened. One that could not be flushed is not closed, so that nothing is lost.
-    pub fn region(&self, position: RegionPos) -> Result<Option<Arc<Region>>, OpenRegionError> {
+    /// If the region cannot be opened, or is there in both formats. One that could not be flushed is not closed, so that
+    /// nothing is lost.
+    pub fn region(&self, position: RegionPos) -> Result<Option<Arc<dyn RegionStore>>, OpenRegionError> {
+        self.open_region(position, self.options.access == Access::Write)
+    }
+
+    /// As [`RegionFolder::region`], but a region whose file does not exist is not created for the asking.
+    ///
+    /// # Errors
+    /// If the region cannot be opened or looked for.
+    pub fn region_if_stored(
+        &self,
+        position: RegionPos,
+    ) -> Result<Option<Arc<dyn RegionStore>>, OpenRegionError> {
+        self.open_region(position, false)
+    }
+
+    /// Makes what was written to one region durable. One that is not open was flushed when it was closed.
+    ///
+    /// # Errors
+    /// [`FlushError`]; a later flush tries again.
+    pub fn flush_region(&self, position: RegionPos) -> Result<(), FlushError> {
+        let region = self.lock().regions.get(&position).map(|open| open.region.clone());
+        region.map_or(Ok(()), |region| region.flush())
+    }
+
+    fn open_region(
+        &self,
+        position: RegionPos,
+        create: bool,
+    ) -> Result<Option<Arc<dyn RegionStore>>, OpenRegionError> {
         let mut open = self.lock();
         open.clock += 1;
         let now = open.clock;
@@ -102,31 +148,32 @@ impl RegionFolder {
             known.asked = now;
             return Ok(Some(known.region.clone()));
         }
-        let path = self.folder.join(region_file_name(position));
-        let options = RegionOptions { position: Some(position), ..self.options.clone() };
-        let region = match options.open(&path) {
-            Ok(region) => Arc::new(region),
-            Err(OpenRegionError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
+        let path = match self.stored_path(position)? {
+            Some(path) => path,
+            None if create => self.folder.join(region_file_name(position, self.format)),
+            None => return Ok(None),
         };
+        let options = RegionOptions { position: Some(position), ..self.options.clone() };
+        let region = options.open_any(&path)?;
         open.close_beyond(self.capacity - 1);
         open.regions.insert(position, OpenRegion { region: region.clone(), asked: now });
         Ok(Some(region))
     }
 
-    /// As [`RegionFolder::region`], but a region whose file does not exist is not created for the asking.
-    ///
-    /// # Errors
-    /// If the region cannot be opened or looked for.
-    pub fn region_if_stored(&self, position: RegionPos) -> Result<Option<Arc<Region>>, OpenRegionError> {
-        let path = self.folder.join(region_file_name(position));
-        match self.options.files.exists(&path) {
-            Ok(true) => self.region(position),
-            Ok(false) => Ok(None),
-            Err(source) => Err(OpenRegionError::Io { path, source }),
+    /// The file that a region is in.
+    fn stored_path(&self, position: RegionPos) -> Result<Option<PathBuf>, OpenRegionError> {
+        let mut found = None;
+        for format in RegionFormat::ALL {
+            let path = self.folder.join(region_file_name(position, format));
+            let exists = self.options.files.exists(&path);
+            if exists.map_err(|source| OpenRegionError::Io { path: path.clone(), source })? {
+                match found {
+                    None => found = Some(path),
+                    Some(first) => return Err(OpenRegionError::TwoFiles { first, second: path }),
+                }
+            }
         }
+        Ok(found)
     }
 
     /// How many regions are open.
@@ -140,7 +187,7 @@ impl RegionFolder {
     /// # Errors
     /// Names the regions that could not be flushed; all others are.
     pub fn flush(&self) -> Result<(), FlushFolderError> {
-        let mut regions: Vec<(RegionPos, Arc<Region>)> =
+        let mut regions: Vec<(RegionPos, Arc<dyn RegionStore>)> =
             self.lock().regions.iter().map(|(position, open)| (*position, open.region.clone())).collect();
         regions.sort_by_key(|(position, _)| (position.x, position.z));
         let failures: Vec<FlushError> =

@@ -3,9 +3,11 @@
 use super::entry::{Entry, Location};
 use super::header::header_faults;
 use super::name::{RegionNameError, region_of_path};
+use super::store::{RegionFormat, RegionStore};
 use super::write::{Durability, Writer};
 use super::{ENTRIES, HEADER, SECTOR, chunk_of, entry_of};
 use crate::files::{Access, Files, OsFiles, StoredFile};
+use crate::linear::{LinearError, LinearFile};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -65,6 +67,9 @@ pub struct RegionOptions {
     pub access: Access,
     /// When what was written is safe. Defaults to [`Durability::PerFlush`].
     pub durability: Durability,
+    /// The level of zstd that Linear files are written with. Defaults to
+    /// [`LinearRegion::DEFAULT_LEVEL`](crate::linear::LinearRegion::DEFAULT_LEVEL).
+    pub linear_level: i32,
 }
 
 impl Default for RegionOptions {
@@ -74,20 +79,21 @@ impl Default for RegionOptions {
             position: None,
             access: Access::Read,
             durability: Durability::PerFlush,
+            linear_level: crate::linear::LinearRegion::DEFAULT_LEVEL,
         }
     }
 }
 
 impl RegionOptions {
-    /// Opens a region file.
+    /// Opens a region file of the Anvil format.
     ///
     /// # Errors
     /// As [`Region::open`] and [`Region::open_for_writing`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Region, OpenRegionError> {
         let path = path.as_ref();
         let position = self.position.map_or_else(|| region_of_path(path), Ok)?;
-        let failed = |source| OpenRegionError::Io { path: path.to_path_buf(), source };
-        let file = self.files.open(path, self.access).map_err(failed)?;
+        let failed = |source| OpenRegionError::io(path, source);
+        let file = self.open_file(path)?;
         let length = file.length().map_err(failed)?;
         let mut header = vec![0; HEADER];
         let available = file.read_at(&mut header, 0).map_err(failed)?;
@@ -119,6 +125,38 @@ impl RegionOptions {
             writer,
         })
     }
+
+    /// Opens a region file of the format that its name's ending tells.
+    ///
+    /// # Errors
+    /// As [`Region::open`], [`Region::open_for_writing`] and [`LinearFile::open`].
+    pub fn open_any(self, path: impl AsRef<Path>) -> Result<Arc<dyn RegionStore>, OpenRegionError> {
+        Ok(match RegionFormat::of_path(path.as_ref()) {
+            RegionFormat::Anvil => Arc::new(self.open(path)?),
+            RegionFormat::Linear => Arc::new(LinearFile::open(path, self)?),
+        })
+    }
+
+    /// Opens the file itself. Whoever writes to it has it alone.
+    pub(crate) fn open_file(&self, path: &Path) -> Result<Box<dyn StoredFile>, OpenRegionError> {
+        let opened = match self.access {
+            Access::Read => self.files.open(path, Access::Read),
+            Access::Write => self.files.open_alone(path),
+        };
+        opened.map_err(|source| OpenRegionError::io(path, source))
+    }
+}
+
+/// Opens a region file of the format that its name's ending tells.
+///
+/// # Errors
+/// As [`RegionOptions::open_any`].
+pub fn open_region(
+    path: impl AsRef<Path>,
+    position: RegionPos,
+    access: Access,
+) -> Result<Arc<dyn RegionStore>, OpenRegionError> {
+    RegionOptions { position: Some(position), access, ..RegionOptions::default() }.open_any(path)
 }
 
 /// Why a region file could not be opened.
@@ -136,6 +174,28 @@ pub enum OpenRegionError {
         /// What the file system said.
         source: io::Error,
     },
+    /// Another writes to it.
+    #[error("{} is open for writing elsewhere, in this program or another; close it there first", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The region is there in two formats, and nothing says which one holds.
+    #[error("{} and {} are the same region; move one of them away", first.display(), second.display())]
+    TwoFiles {
+        /// One file.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// The file is no whole Linear region. Nothing of it is read, so that no chunk is taken for absent.
+    #[error("{}: {source}; restore it from a copy", path.display())]
+    Linear {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: LinearError,
+    },
     /// The file ends within its header, so it is unknown which chunks it held.
     #[error("{} has {length} bytes and ends within its header; repair it before writing to it", path.display())]
     HeaderCut {
@@ -144,6 +204,16 @@ pub enum OpenRegionError {
         /// Its bytes.
         length: u64,
     },
+}
+
+impl OpenRegionError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> OpenRegionError {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::ResourceBusy => OpenRegionError::Locked { path },
+            _ => OpenRegionError::Io { path, source },
+        }
+    }
 }
 
 impl Region {
@@ -168,8 +238,12 @@ impl Region {
 
     /// Opens a region file for reading and writing, and creates it if it does not exist.
     ///
+    /// The file is locked until the region is dropped: nobody else can open it for writing, in this process or
+    /// another, as far as they ask. Opening for reading locks nothing.
+    ///
     /// # Errors
-    /// As [`Region::open`], and where the file ends within the locations of its header.
+    /// As [`Region::open`], where another has it open for writing ([`OpenRegionError::Locked`]), and where the file ends
+    /// within the locations of its header.
     pub fn open_for_writing(path: impl AsRef<Path>) -> Result<Region, OpenRegionError> {
         RegionOptions { access: Access::Write, ..RegionOptions::default() }.open(path)
     }

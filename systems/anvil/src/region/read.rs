@@ -75,6 +75,14 @@ impl Default for StoredChunk {
 }
 
 impl StoredChunk {
+    /// Makes it a copy of a payload.
+    pub(crate) fn set(&mut self, compression: Compression, payload: &[u8], timestamp: u32) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(payload);
+        self.payload = 0..payload.len();
+        (self.compression, self.external, self.timestamp) = (compression, false, timestamp);
+    }
+
     /// The compressed NBT.
     #[must_use]
     pub fn payload(&self) -> &[u8] {

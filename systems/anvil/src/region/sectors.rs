@@ -39,6 +39,11 @@ impl Sectors {
         Some(start)
     }
 
+    /// Whether `count` sectors in a row are free before a sector.
+    pub(super) fn fits_before(&self, count: u32, sector: u32) -> bool {
+        self.first_fit(count) + count <= sector
+    }
+
     /// One past the last sector that is taken.
     pub(super) fn end(&self) -> u32 {
         match self.words.iter().rposition(|word| *word != 0) {

@@ -208,7 +208,7 @@ impl Region {
         self.settle(chunk, &mut writer)
     }
 
-    fn writer(&self, chunk: ChunkPos) -> Result<MutexGuard<'_, Writer>, WriteChunkError> {
+    pub(super) fn writer(&self, chunk: ChunkPos) -> Result<MutexGuard<'_, Writer>, WriteChunkError> {
         if chunk.region() != self.position() {
             let path = self.path.clone();
             return Err(WriteChunkError::Read(ReadChunkError::OtherRegion { path, chunk }));
@@ -232,13 +232,8 @@ impl Region {
             Err(error @ ReadChunkError::Damaged { .. }) => return Err(WriteChunkError::Damaged(error)),
             Err(error) => return Err(WriteChunkError::Read(error)),
         }
-        let content = |cause: String| WriteChunkError::Content { path: self.path.clone(), chunk, cause };
-        let mut nbt = Vec::new();
-        Inflater::new()
-            .inflate(stored.compression(), stored.payload(), limits.inflated, &mut nbt)
-            .map_err(|error| content(error.to_string()))?;
-        Tape::new().parse(&nbt, &limits.nbt).map_err(|error| content(error.to_string()))?;
-        Ok(())
+        check_content(stored.compression(), stored.payload(), &limits)
+            .map_err(|cause| WriteChunkError::Content { path: self.path.clone(), chunk, cause })
     }
 
     /// Writes a payload to the chunk's own file, at once: it is there whole or not at all.
@@ -265,7 +260,7 @@ impl Region {
     }
 
     /// Writes a record to free sectors, padded to their end.
-    fn write_record(
+    pub(super) fn write_record(
         &self,
         chunk: ChunkPos,
         writer: &mut Writer,
@@ -305,7 +300,7 @@ impl Region {
     }
 
     /// Lets readers see the new location, and the header on disk too unless that waits for a flush.
-    fn point(
+    pub(super) fn point(
         &self,
         chunk: ChunkPos,
         writer: &mut Writer,
@@ -338,6 +333,15 @@ impl Region {
         }
         Ok(())
     }
+}
+
+/// Looks whether a payload holds NBT; says what is wrong where it does not.
+pub(crate) fn check_content(compression: Compression, payload: &[u8], limits: &Limits) -> Result<(), String> {
+    let mut nbt = Vec::new();
+    Inflater::new()
+        .inflate(compression, payload, limits.inflated, &mut nbt)
+        .map_err(|error| error.to_string())?;
+    Tape::new().parse(&nbt, &limits.nbt).map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// A panic of another writer leaves nothing half done that readers see; the next flush writes the header again.

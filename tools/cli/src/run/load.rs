@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use voxtick::anvil::region::Region;
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::open_region;
 use voxtick::anvil::save::SaveDimension;
 use voxtick::anvil::{Limits, Save, load_region};
 use voxtick::worlds::generators::{Checker, Generator, Hills, Superflat, Void, generate, square};
@@ -16,11 +17,20 @@ use crate::progress;
 /// Damaged chunks of a region that are told one by one; the rest are counted.
 const TOLD_FAILURES: usize = 5;
 
-/// The world that a scenario runs in. Uses the rayon pool that it is called in.
-pub(super) fn world(scenario: &Scenario, states: Arc<BlockStates>, quiet: bool) -> Result<World, Failure> {
+/// The world that a scenario runs in, and the save that it was loaded from. Uses the rayon pool that it is called in.
+pub(super) fn world(
+    scenario: &Scenario,
+    states: Arc<BlockStates>,
+    quiet: bool,
+) -> Result<(World, Option<Save>), Failure> {
     match &scenario.world.path {
-        Some(path) => load(path, scenario.world.max_chunks, states, quiet),
+        Some(path) => {
+            let save = Save::open(path, SaveDimension::Overworld, &states).map_err(Failure::usage)?;
+            let world = load(path, &save, scenario.world.max_chunks, states, quiet)?;
+            Ok((world, Some(save)))
+        }
         None => generated(&scenario.world, scenario.seed, states, quiet)
+            .map(|world| (world, None))
             .map_err(|error| Failure::simulation(format!("the generator cannot be set up: {error}"))),
     }
 }
@@ -52,20 +62,25 @@ fn generated(
 }
 
 /// Loads the finished chunks of the overworld, the regions nearest to the origin first, until there are `max_chunks`.
-fn load(path: &Path, max_chunks: u32, states: Arc<BlockStates>, quiet: bool) -> Result<World, Failure> {
-    let save = Save::open(path, SaveDimension::Overworld).map_err(Failure::usage)?;
+fn load(
+    path: &Path,
+    save: &Save,
+    max_chunks: u32,
+    states: Arc<BlockStates>,
+    quiet: bool,
+) -> Result<World, Failure> {
     let mut regions = save.regions().to_vec();
     regions.sort_by_key(|(region, _)| {
         (i64::from(region.x).pow(2) + i64::from(region.z).pow(2), region.x, region.z)
     });
     let bar = progress::steps_unless(quiet, regions.len() as u64, "regions loaded");
-    let mut world = World::new(save.build_range().map_err(Failure::usage)?, states);
+    let mut world = World::new(save.build_range(&states).map_err(Failure::usage)?, states);
     let (mut unfinished, mut left_out) = (0_usize, 0_usize);
     for (position, file) in regions {
         bar.set_message(file.display().to_string());
         bar.inc(1);
-        let region = Region::open_as(&file, position).map_err(Failure::usage)?;
-        let loaded = load_region(&region, world.dimension(), world.states(), &Limits::default());
+        let region = open_region(&file, position, Access::Read).map_err(Failure::usage)?;
+        let loaded = load_region(&*region, world.dimension(), world.states(), &Limits::default());
         for failure in loaded.failures.iter().take(TOLD_FAILURES) {
             bar.suspend(|| complain(&format!("left out: {failure}")));
         }

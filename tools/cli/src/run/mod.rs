@@ -2,6 +2,7 @@
 
 mod interrupt;
 mod load;
+mod save;
 mod scenario;
 mod workload;
 
@@ -35,12 +36,14 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let pool = Pool::with_threads(threads).map_err(Failure::simulation)?;
-    let world = pool.install(|| load::world(&scenario, BlockStates::load(), arguments.quiet))?;
+    let (world, loaded_from) =
+        pool.install(|| load::world(&scenario, BlockStates::load(), arguments.quiet))?;
+    let storage = loaded_from.filter(|_| arguments.save).map(|save| save::storage(&save)).transpose()?;
     drop(pool);
 
     let workload = Workload::prepare(&scenario, &world).map_err(Failure::usage)?;
     let transit = workload::transit(&scenario, &world).map_err(Failure::usage)?;
-    let builder = Simulation::builder()
+    let mut builder = Simulation::builder()
         .threads(threads)
         .rate(match scenario.rate {
             scenario::Rate::Sprint => Rate::Sprint,
@@ -56,7 +59,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         .plugin(BodiesPlugin::default())
         .plugin(LightPlugin::new())
         .plugin(workload);
+    if let Some(storage) = storage {
+        builder = builder.plugin(storage);
+    }
     let mut simulation = with_sinks(builder, arguments)?.build().map_err(Failure::simulation)?;
+    save::put_back(&mut simulation);
 
     let mut progress = RunProgress::new(scenario.ticks, arguments.quiet);
     let mut failed = None;
@@ -73,13 +80,22 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     }
     progress.finish();
     let interrupted = simulation.history().ticks_run() < scenario.ticks && failed.is_none();
+    let saved = match &failed {
+        Some(_) if arguments.save => Err("what has changed since the last turns is not saved".to_owned()),
+        None if arguments.save => save::save_all(&mut simulation, arguments.quiet),
+        _ => Ok(()),
+    };
     let finished = simulation.finish();
     let printed = print(&finished, arguments);
     for sink in finished.failed_sinks() {
         complain(&sink.to_string());
     }
+    if let Err(lost) = &saved {
+        complain(lost);
+    }
     match failed {
         Some(error) => Err(Failure::simulation(error)),
+        None if saved.is_err() => Ok(Outcome::OutputLost),
         None if interrupted => Ok(Outcome::Interrupted),
         None if printed.is_err() || finished.failed_sinks().next().is_some() => Ok(Outcome::OutputLost),
         None => Ok(Outcome::Success),
@@ -103,6 +119,11 @@ fn settle(arguments: &RunArguments) -> Result<Scenario, Failure> {
             "scenario `{}` runs in a world of yours: give it one with --world PATH",
             scenario.name
         )));
+    }
+    if arguments.save && scenario.world.path.is_none() {
+        return Err(Failure::usage(
+            "--save writes back to the world of a run: give it one with --world PATH",
+        ));
     }
     Ok(scenario)
 }

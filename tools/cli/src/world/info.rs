@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde::Serialize;
-use voxtick::anvil::region::Region;
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::open_region;
 use voxtick::anvil::save::SaveDimension;
 use voxtick::anvil::{Limits, RegionLoad, Save, SaveError, load_region};
 use voxtick::worlds::{BlockStates, LightChannel, LightLevels, StateId};
@@ -59,18 +60,18 @@ struct BlockCount {
 /// Runs `voxtick world info`.
 pub(crate) fn run(arguments: &InfoArguments) -> Result<Outcome, Failure> {
     let states = BlockStates::load();
-    let saves = saves(arguments)?;
+    let saves = saves(arguments, &states)?;
     let regions = saves.iter().map(|save| save.regions().len()).sum::<usize>();
     let bar = progress::steps_unless(arguments.json, regions as u64, "regions");
     let mut infos = Vec::new();
     for save in &saves {
-        let dimension = save.build_range().map_err(Failure::usage)?;
+        let dimension = save.build_range(&states).map_err(Failure::usage)?;
         let mut info = Info { dimension: dimension.name().to_owned(), ..Info::default() };
         for (position, file) in save.regions() {
             bar.set_message(file.display().to_string());
-            match Region::open_as(file, *position) {
+            match open_region(file, *position, Access::Read) {
                 Ok(region) => {
-                    info.add(&load_region(&region, &dimension, &states, &Limits::default()), &states);
+                    info.add(&load_region(&*region, &dimension, &states, &Limits::default()), &states);
                 }
                 Err(error) => info.unreadable_regions.push(error.to_string()),
             }
@@ -93,11 +94,11 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<Outcome, Failure> {
 }
 
 /// All dimensions that the path has; a region file or folder of regions counts as the overworld.
-fn saves(arguments: &InfoArguments) -> Result<Vec<Save>, Failure> {
-    let overworld = Save::open(&arguments.path, SaveDimension::Overworld);
+fn saves(arguments: &InfoArguments, states: &Arc<BlockStates>) -> Result<Vec<Save>, Failure> {
+    let overworld = Save::open(&arguments.path, SaveDimension::Overworld, states);
     let mut saves = Vec::new();
     for dimension in [SaveDimension::Nether, SaveDimension::End] {
-        if let Ok(save) = Save::open(&arguments.path, dimension)
+        if let Ok(save) = Save::open(&arguments.path, dimension, states)
             && overworld.as_ref().map_or(true, |overworld| overworld.folder() != save.folder())
         {
             saves.push(save);

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use voxtick::anvil::region::Region;
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::open_region;
 use voxtick::anvil::{Limits, Save, load_region};
 use voxtick::worlds::{BlockPos, BlockStates, Chunk, ChunkPos, LightChannel};
 
@@ -22,8 +23,9 @@ const UNKNOWN: Rgb = [12, 12, 16];
 
 /// Runs `voxtick world map`.
 pub(crate) fn run(arguments: &MapArguments) -> Result<Outcome, Failure> {
-    let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let dimension = save.build_range().map_err(Failure::usage)?;
+    let states = BlockStates::load();
+    let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
+    let dimension = save.build_range(&states).map_err(Failure::usage)?;
     if let Some(y) = arguments.y
         && !dimension.contains_height(y)
     {
@@ -33,12 +35,11 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<Outcome, Failure> {
             dimension.name()
         )));
     }
-    let states = BlockStates::load();
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let (mut chunks, mut damaged) = (Vec::new(), 0);
     for (position, file) in save.regions() {
-        let region = Region::open_as(file, *position).map_err(Failure::usage)?;
-        let loaded = load_region(&region, &dimension, &states, &Limits::default());
+        let region = open_region(file, *position, Access::Read).map_err(Failure::usage)?;
+        let loaded = load_region(&*region, &dimension, &states, &Limits::default());
         damaged += loaded.failures.len();
         chunks.extend(loaded.chunks.into_iter().filter(|chunk| chunk.status.is_full()));
         bar.inc(1);

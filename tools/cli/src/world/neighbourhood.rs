@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use voxtick::anvil::region::{OpenRegionError, Region};
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::{OpenRegionError, open_region};
 use voxtick::anvil::save::SettingsError;
 use voxtick::anvil::{Limits, Save, load_chunks, load_region};
 use voxtick::worlds::{BlockStates, ChunkPos, Dimension, RegionPos, World};
@@ -25,10 +26,10 @@ pub(super) struct Regions<'a> {
 }
 
 impl<'a> Regions<'a> {
-    pub(super) fn of(save: &'a Save) -> Result<Regions<'a>, SettingsError> {
+    pub(super) fn of(save: &'a Save, states: Arc<BlockStates>) -> Result<Regions<'a>, SettingsError> {
         Ok(Regions {
-            dimension: save.build_range()?,
-            states: BlockStates::load(),
+            dimension: save.build_range(&states)?,
+            states,
             files: save.regions().iter().map(|(region, file)| (*region, PathBuf::as_path(file))).collect(),
         })
     }
@@ -45,7 +46,8 @@ impl<'a> Regions<'a> {
         let mut world = World::new(self.dimension.clone(), self.states.clone());
         let mut damage = Vec::new();
         if let Some(file) = self.files.get(&region) {
-            let loaded = load_region(&Region::open_as(file, region)?, &self.dimension, &self.states, &limits);
+            let opened = open_region(file, region, Access::Read)?;
+            let loaded = load_region(&*opened, &self.dimension, &self.states, &limits);
             damage.extend(loaded.failures.iter().map(ToString::to_string));
             loaded.chunks.into_iter().filter(|chunk| chunk.status.is_full()).for_each(|chunk| {
                 world.insert_chunk(chunk);
@@ -57,8 +59,8 @@ impl<'a> Regions<'a> {
         }
         for (neighbour, positions) in ring {
             let Some(file) = self.files.get(&neighbour) else { continue };
-            let opened = Region::open_as(file, neighbour)?;
-            let loaded = load_chunks(&opened, &positions, &self.dimension, &self.states, &limits);
+            let opened = open_region(file, neighbour, Access::Read)?;
+            let loaded = load_chunks(&*opened, &positions, &self.dimension, &self.states, &limits);
             loaded.chunks.into_iter().filter(|chunk| chunk.status.is_full()).for_each(|chunk| {
                 world.insert_chunk(chunk);
             });

@@ -5,10 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use voxtick::anvil::compression::{Compression, Packer};
-use voxtick::anvil::region::{Overwrite, Region};
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::{Overwrite, RegionStore, open_region};
 use voxtick::anvil::{ChunkEncoder, Limits, Save};
 use voxtick::light::{ChannelCheck, Differences, check_chunks, relight};
-use voxtick::worlds::{Chunk, RegionPos};
+use voxtick::worlds::{BlockStates, Chunk, RegionPos};
 
 use super::neighbourhood::{Neighbourhood, Regions};
 use crate::arguments::RelightArguments;
@@ -57,8 +58,9 @@ struct DifferenceRow {
 
 /// Runs `voxtick world relight`.
 pub(crate) fn run(arguments: &RelightArguments) -> Result<Outcome, Failure> {
-    let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let regions = Regions::of(&save).map_err(Failure::usage)?;
+    let states = BlockStates::load();
+    let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
+    let regions = Regions::of(&save, states).map_err(Failure::usage)?;
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let mut rows = Vec::new();
     for (region, file) in save.regions() {
@@ -68,11 +70,11 @@ pub(crate) fn run(arguments: &RelightArguments) -> Result<Outcome, Failure> {
             checked(area)
         } else {
             let target = if arguments.mode.in_place {
-                Some(Region::open_for_writing(file).map_err(Failure::usage)?)
+                Some(open_region(file, *region, Access::Write).map_err(Failure::usage)?)
             } else {
                 None
             };
-            rewritten(area, &regions, target.as_ref())
+            rewritten(area, &regions, target.as_deref())
         });
         bar.inc(1);
     }
@@ -101,7 +103,7 @@ fn checked(area: Neighbourhood) -> Row {
 }
 
 /// Lights the region anew and writes the chunks that differ to `target`; counts them where there is none.
-fn rewritten(area: Neighbourhood, regions: &Regions<'_>, target: Option<&Region>) -> Row {
+fn rewritten(area: Neighbourhood, regions: &Regions<'_>, target: Option<&dyn RegionStore>) -> Row {
     let Neighbourhood { region, mut world, damage } = area;
     let mut row = Row {
         region: name(region),
@@ -137,7 +139,11 @@ fn rewritten(area: Neighbourhood, regions: &Regions<'_>, target: Option<&Region>
 }
 
 /// Writes a chunk in the compression it came with; false where nothing in it differs from what is stored.
-fn write(chunk: &Chunk, encoder: &mut ChunkEncoder, target: Option<&Region>) -> Result<bool, String> {
+fn write(
+    chunk: &Chunk,
+    encoder: &mut ChunkEncoder,
+    target: Option<&dyn RegionStore>,
+) -> Result<bool, String> {
     let came_with = chunk.unmodelled.as_ref().and_then(|kept| kept.bytes.first().copied());
     let compression = came_with.and_then(Compression::from_number).unwrap_or(Compression::Zlib);
     let position = chunk.position();

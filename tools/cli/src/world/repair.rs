@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use voxtick::anvil::files::{Files, OsFiles};
-use voxtick::anvil::region::{Region, compact_region};
+use voxtick::anvil::files::{Access, Files, OsFiles};
+use voxtick::anvil::region::{Region, RegionFormat, compact_region, open_region};
 use voxtick::anvil::{Limits, Save, Verdict, verify_region};
 use voxtick::worlds::BlockStates;
 
@@ -15,20 +15,17 @@ use crate::tables::{align_right, table};
 
 /// Runs `voxtick world repair`: sets every damaged entry aside into `<region>.damaged/` and clears it.
 pub(crate) fn repair(arguments: &RewriteArguments) -> Result<Outcome, Failure> {
-    let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let (dimension, states) = (save.build_range().map_err(Failure::usage)?, BlockStates::load());
+    let states = BlockStates::load();
+    let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
+    let dimension = save.build_range(&states).map_err(Failure::usage)?;
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let (mut lines, mut failed) = (Vec::new(), false);
     for (position, file) in save.regions() {
         bar.set_message(file.display().to_string());
-        let opened = if arguments.mode.in_place {
-            Region::open_for_writing(file)
-        } else {
-            Region::open_as(file, *position)
-        };
-        let region = opened.map_err(Failure::usage)?;
+        let access = if arguments.mode.in_place { Access::Write } else { Access::Read };
+        let region = open_region(file, *position, access).map_err(Failure::usage)?;
         let aside = set_aside_folder(file);
-        let report = verify_region(&region, &dimension, &states, &Limits::default());
+        let report = verify_region(&*region, &dimension, &states, &Limits::default());
         for (chunk, verdict) in report.entries {
             let Verdict::Damaged(error) = verdict else { continue };
             if !arguments.mode.in_place {
@@ -65,7 +62,8 @@ pub(crate) fn repair(arguments: &RewriteArguments) -> Result<Outcome, Failure> {
 
 /// Runs `voxtick world compact`: writes each region file anew without gaps and puts it in the place of the old one.
 pub(crate) fn compact(arguments: &RewriteArguments) -> Result<Outcome, Failure> {
-    let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
+    let states = BlockStates::load();
+    let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let header = [
         "region file",
@@ -77,7 +75,12 @@ pub(crate) fn compact(arguments: &RewriteArguments) -> Result<Outcome, Failure> 
     let files: std::sync::Arc<dyn Files> = std::sync::Arc::new(OsFiles);
     for (position, file) in save.regions() {
         bar.set_message(file.display().to_string());
-        let outcome = if arguments.mode.in_place {
+        let outcome = if RegionFormat::of_path(file) == RegionFormat::Linear {
+            // It is written anew every time and has no gaps.
+            open_region(file, *position, Access::Read)
+                .map(|region| (region.chunks().len(), region.length(), region.length()))
+                .map_err(|error| error.to_string())
+        } else if arguments.mode.in_place {
             compact_region(file, &files, &Limits::default())
                 .map(|done| (done.chunks, done.before, done.after))
                 .map_err(|error| error.to_string())

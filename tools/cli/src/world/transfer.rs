@@ -2,137 +2,94 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use voxtick::anvil::compression::{Compression, Packer};
-use voxtick::anvil::convert::{from_linear, recompress, to_linear};
-use voxtick::anvil::linear::LinearRegion;
-use voxtick::anvil::region::{Overwrite, Region, StoredChunk, region_file_name, region_of_path};
+use voxtick::anvil::convert::recompress;
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::{
+    Overwrite, RegionFormat, RegionOptions, StoredChunk, open_region, region_file_name,
+};
 use voxtick::anvil::{Limits, Save};
-use voxtick::worlds::{ChunkPos, RegionPos};
+use voxtick::worlds::{BlockStates, ChunkPos, RegionPos};
 
 use crate::arguments::{ConvertArguments, CopyArguments, Format};
 use crate::outcome::{Failure, Outcome};
 use crate::progress;
 
-/// Buckets along the edge of a Linear file that is written: the number that its own tools use.
-const LINEAR_GRID: u8 = 8;
-/// A Linear file that is larger than this is none.
-const LARGEST_LINEAR: u64 = 1 << 30;
-
 /// Runs `voxtick world convert`.
 pub(crate) fn convert(arguments: &ConvertArguments) -> Result<Outcome, Failure> {
-    let sources = sources(&arguments.path, arguments)?;
+    let states = BlockStates::load();
+    let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
     make_folder(&arguments.out)?;
-    let mut packer = match arguments.level {
-        Some(level) => {
-            Packer::with_level(level).map_err(|error| Failure::usage(format!("--level: {error}")))?
-        }
-        None => Packer::new(),
-    };
-    let bar = progress::steps(sources.len() as u64, "regions");
+    let mut target = Target::new(arguments)?;
+    let bar = progress::steps(save.regions().len() as u64, "regions");
     let mut chunks = 0;
-    for (position, file) in &sources {
+    for (position, file) in save.regions() {
         bar.set_message(file.display().to_string());
-        chunks += convert_region(*position, file, arguments, &mut packer)
+        chunks += target
+            .convert(*position, file)
             .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
         bar.inc(1);
     }
     bar.finish_and_clear();
     let out = arguments.out.display();
-    writeln!(io::stdout().lock(), "{chunks} chunks of {} regions written to {out}", sources.len())
+    writeln!(io::stdout().lock(), "{chunks} chunks of {} regions written to {out}", save.regions().len())
         .map_err(Failure::output)?;
     Ok(Outcome::Success)
 }
 
-/// Region files of a save, or Linear files of a folder, with their positions.
-fn sources(path: &Path, arguments: &ConvertArguments) -> Result<Vec<(RegionPos, PathBuf)>, Failure> {
-    let mut linear: Vec<PathBuf> = if is_linear(path) {
-        vec![path.to_owned()]
-    } else {
-        fs::read_dir(path)
-            .map(|entries| {
-                entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|file| is_linear(file)).collect()
-            })
-            .unwrap_or_default()
-    };
-    if linear.is_empty() {
-        let save = Save::open(path, arguments.dimension.into()).map_err(Failure::usage)?;
-        return Ok(save.regions().to_vec());
-    }
-    linear.sort();
-    linear
-        .into_iter()
-        .map(|file| {
-            let position = region_of_path(&file.with_extension("mca"))
-                .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
-            Ok((position, file))
-        })
-        .collect()
+/// Where and how converted regions are written.
+struct Target<'a> {
+    folder: &'a Path,
+    format: RegionFormat,
+    options: RegionOptions,
+    compression: Compression,
+    packer: Packer,
 }
 
-fn is_linear(path: &Path) -> bool {
-    path.extension().is_some_and(|kind| kind == "linear" || kind == "linearv2")
-}
-
-fn convert_region(
-    position: RegionPos,
-    file: &Path,
-    arguments: &ConvertArguments,
-    packer: &mut Packer,
-) -> Result<usize, String> {
-    let text = |error: &dyn std::fmt::Display| error.to_string();
-    let limits = Limits::default();
-    let name = region_file_name(position);
-    let anvil = || Region::open_for_writing(arguments.out.join(&name)).map_err(|error| text(&error));
-    let compression: Compression = arguments.compression.into();
-    match (is_linear(file), arguments.to) {
-        (false, Format::Anvil) => {
-            let target = anvil()?;
-            let source = Region::open_as(file, position).map_err(|error| text(&error))?;
-            let chunks =
-                recompress(&source, &target, compression, packer, &limits).map_err(|error| text(&error))?;
-            target.flush().map_err(|error| text(&error))?;
-            Ok(chunks)
-        }
-        (true, Format::Anvil) => {
-            let target = anvil()?;
-            let chunks = from_linear(&read_linear(file, &limits)?, &target, compression, packer)
-                .map_err(|error| text(&error))?;
-            target.flush().map_err(|error| text(&error))?;
-            Ok(chunks)
-        }
-        (linear, Format::Linear) => {
-            let region = if linear {
-                read_linear(file, &limits)?
-            } else {
-                let source = Region::open_as(file, position).map_err(|error| text(&error))?;
-                to_linear(&source, &limits).map_err(|error| text(&error))?
-            };
-            let level = arguments.level.unwrap_or(LINEAR_LEVEL);
-            let bytes = region.write(LINEAR_GRID, level).map_err(|error| text(&error))?;
-            let target = arguments.out.join(Path::new(&name).with_extension("linear"));
-            fs::write(&target, bytes).map_err(|error| format!("{}: {error}", target.display()))?;
-            Ok(region.chunks().count())
-        }
+impl Target<'_> {
+    fn new(arguments: &ConvertArguments) -> Result<Target<'_>, Failure> {
+        let mut options = RegionOptions { access: Access::Write, ..RegionOptions::default() };
+        let mut packer = Packer::new();
+        let (format, compression) = match arguments.to {
+            Format::Anvil => {
+                if let Some(level) = arguments.level {
+                    packer = Packer::with_level(level)
+                        .map_err(|error| Failure::usage(format!("--level: {error}")))?;
+                }
+                (RegionFormat::Anvil, arguments.compression.into())
+            }
+            Format::Linear => {
+                options.linear_level = arguments.level.unwrap_or(options.linear_level);
+                // What a Linear file keeps chunks in until it is flushed.
+                (RegionFormat::Linear, Compression::Lz4)
+            }
+        };
+        Ok(Target { folder: &arguments.out, format, options, compression, packer })
     }
-}
 
-/// The level of zstd that Linear files are written with unless told otherwise.
-const LINEAR_LEVEL: i32 = 6;
-
-fn read_linear(file: &Path, limits: &Limits) -> Result<LinearRegion, String> {
-    let size = fs::metadata(file).map_err(|error| error.to_string())?.len();
-    if size > LARGEST_LINEAR {
-        return Err(format!("{size} bytes, a Linear file has at most {LARGEST_LINEAR}"));
+    fn convert(&mut self, position: RegionPos, file: &Path) -> Result<usize, String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let source = open_region(file, position, Access::Read).map_err(|error| text(&error))?;
+        let path = self.folder.join(region_file_name(position, self.format));
+        if path.exists() {
+            return Err(format!("{} is written already, from another file of this region", path.display()));
+        }
+        let options = RegionOptions { position: Some(position), ..self.options.clone() };
+        let target = options.open_any(path).map_err(|error| text(&error))?;
+        let limits = Limits::default();
+        let chunks = recompress(&*source, &*target, self.compression, &mut self.packer, &limits)
+            .map_err(|error| text(&error))?;
+        target.flush().map_err(|error| text(&error))?;
+        Ok(chunks)
     }
-    let bytes = fs::read(file).map_err(|error| error.to_string())?;
-    LinearRegion::read(&bytes, limits).map_err(|error| error.to_string())
 }
 
 /// Runs `voxtick world copy`.
 pub(crate) fn copy(arguments: &CopyArguments) -> Result<Outcome, Failure> {
-    let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
+    let states = BlockStates::load();
+    let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
     let (from, to) = (arguments.from, arguments.to);
     let inside = |chunk: ChunkPos| {
         (from.x.min(to.x)..=from.x.max(to.x)).contains(&chunk.x)
@@ -144,13 +101,15 @@ pub(crate) fn copy(arguments: &CopyArguments) -> Result<Outcome, Failure> {
     let (mut copied, mut damaged) = (0, 0);
     for (position, file) in save.regions() {
         bar.inc(1);
-        let source = Region::open_as(file, *position).map_err(Failure::usage)?;
-        let chunks: Vec<ChunkPos> = source.chunks().filter(|&chunk| inside(chunk)).collect();
+        let source = open_region(file, *position, Access::Read).map_err(Failure::usage)?;
+        let chunks: Vec<ChunkPos> = source.chunks().into_iter().filter(|&chunk| inside(chunk)).collect();
         if chunks.is_empty() {
             continue;
         }
-        let target = Region::open_for_writing(arguments.out.join(region_file_name(*position)))
-            .map_err(Failure::usage)?;
+        // In the format that it is in.
+        let name = region_file_name(*position, RegionFormat::of_path(file));
+        let target =
+            open_region(arguments.out.join(name), *position, Access::Write).map_err(Failure::usage)?;
         for chunk in chunks {
             match source.read(chunk, &mut stored, &Limits::default()) {
                 Ok(true) => {

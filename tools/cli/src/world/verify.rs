@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use voxtick::anvil::region::Region;
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::open_region;
 use voxtick::anvil::{Limits, Save, Verdict, stray_external_files, verify_region};
 use voxtick::worlds::{BlockStates, ChunkPos};
 
@@ -42,15 +43,16 @@ struct Damage {
 
 /// Runs `voxtick world verify`.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<Outcome, Failure> {
-    let save = Save::open(&arguments.path, arguments.dimension.into()).map_err(Failure::usage)?;
-    let (dimension, states) = (save.build_range().map_err(Failure::usage)?, BlockStates::load());
+    let states = BlockStates::load();
+    let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
+    let dimension = save.build_range(&states).map_err(Failure::usage)?;
     let bar = progress::steps_unless(arguments.json, save.regions().len() as u64, "regions");
     let mut rows = Vec::new();
     for (position, file) in save.regions() {
         bar.set_message(file.display().to_string());
-        rows.push(match Region::open_as(file, *position) {
+        rows.push(match open_region(file, *position, Access::Read) {
             Ok(region) => {
-                let report = verify_region(&region, &dimension, &states, &Limits::default());
+                let report = verify_region(&*region, &dimension, &states, &Limits::default());
                 let mut row = Row { causes: report.causes().into_iter().collect(), ..Row::of(file) };
                 report.entries.into_iter().for_each(|(chunk, verdict)| row.add(chunk, verdict));
                 row

@@ -5,11 +5,14 @@ use std::path::Path;
 
 use serde_json::Value;
 use voxtick::anvil::compression::{Compression, Packer};
-use voxtick::anvil::region::{Overwrite, Region};
+use voxtick::anvil::files::Access;
+use voxtick::anvil::region::{Overwrite, Region, open_region};
 use voxtick::anvil::{ChunkEncoder, Limits};
 use voxtick::worlds::generators::{Hills, generate, square};
-use voxtick::worlds::{BlockStates, Dimension};
+use voxtick::worlds::{BlockStates, Dimension, RegionPos};
 
+#[cfg(unix)]
+use crate::program::command;
 use crate::program::{Run, run_in};
 
 /// Writes `region/r.0.0.mca` and its three neighbours around the origin: 6 x 6 chunks of hills without light.
@@ -68,6 +71,10 @@ fn a_world_converted_there_and_back_has_every_chunk_and_the_source_is_untouched(
     succeeds(folder.path(), &["world", "convert", ".", "linear", "--to", "linear"]);
     succeeds(folder.path(), &["world", "convert", "linear", "lz4", "--compression", "lz4"]);
     assert_eq!(blocks("lz4"), blocks("."));
+    assert_eq!(blocks("linear"), blocks("."), "Linear files are read where Anvil files are");
+    succeeds(folder.path(), &["world", "verify", "linear"]);
+    succeeds(folder.path(), &["world", "copy", "linear", "part", "--from", "0,0", "--to", "0,0"]);
+    assert!(folder.path().join("part/r.0.0.linear").is_file(), "a copy is of the same format");
     assert_eq!(fs::read(folder.path().join("region/r.0.0.mca")).expect("a region"), source);
     let refused = run_in(folder.path(), &["world", "convert", ".", "lz4"]);
     assert_eq!(refused.code, 2, "a folder that holds a world is not written over");
@@ -100,4 +107,66 @@ fn damage_is_verified_set_aside_and_then_gone() {
     succeeds(folder.path(), &["world", "verify", "."]);
     succeeds(folder.path(), &["world", "compact", ".", "--in-place"]);
     assert!(fs::metadata(&path).expect("a region").len() < region.len() as u64, "the gap is gone");
+}
+
+#[test]
+fn what_a_run_changes_is_saved_at_its_end_and_only_when_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    fs::write(folder.path().join("edits.toml"), EDITS).expect("written");
+    let region = || fs::read(folder.path().join("region/r.0.0.mca")).expect("a region");
+    let before = region();
+    succeeds(folder.path(), &["run", "edits.toml", "--world", "."]);
+    assert_eq!(region(), before, "nothing is written unless asked");
+    let run = succeeds(folder.path(), &["run", "edits.toml", "--world", ".", "--save"]);
+    assert!(run.errors.contains("chunks saved"), "{}", run.errors);
+    assert!(region() != before);
+    succeeds(folder.path(), &["world", "verify", "."]);
+    let refused = run_in(folder.path(), &["run", "edits.toml", "--save"]);
+    assert_eq!(refused.code, 2, "{}", refused.errors);
+    assert!(refused.errors.contains("--world"), "{}", refused.errors);
+}
+
+const EDITS: &str = "ticks = 8\n[edits]\nblocks = 20\n";
+
+#[test]
+fn what_cannot_be_saved_is_listed_and_the_exit_code_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    fs::write(folder.path().join("edits.toml"), EDITS).expect("written");
+    let path = folder.path().join("region/r.0.0.mca");
+    // Another program writes to one of the four regions.
+    let other = open_region(&path, RegionPos::new(0, 0), Access::Write).expect("a region");
+    let before = fs::read(&path).expect("a region");
+    let run = run_in(folder.path(), &["run", "edits.toml", "--world", ".", "--save"]);
+    assert_eq!(run.code, 3, "{}", run.errors);
+    let named = run.errors.lines().filter(|line| line.contains("r.0.0.mca is open for writing elsewhere"));
+    assert!(named.count() > 0 && run.errors.contains("is not saved"), "{}", run.errors);
+    assert_eq!(fs::read(&path).expect("a region"), before);
+    let repair = run_in(folder.path(), &["world", "repair", ".", "--in-place"]);
+    assert_eq!(repair.code, 2, "{}", repair.errors);
+    drop(other);
+    succeeds(folder.path(), &["run", "edits.toml", "--world", ".", "--save"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    fs::write(folder.path().join("edits.toml"), EDITS).expect("written");
+    let before = fs::read(folder.path().join("region/r.0.0.mca")).expect("a region");
+    let arguments =
+        ["run", "edits.toml", "--world", ".", "--save", "--ticks", "1000000", "--rate", "100", "--quiet"];
+    let mut child = command(&arguments).current_dir(folder.path()).spawn().expect("voxtick starts");
+    let ticks = folder.path().join("voxtick-out/ticks.jsonl");
+    while !fs::metadata(&ticks).is_ok_and(|file| file.len() > 0) {
+        assert!(child.try_wait().expect("a child").is_none(), "the run ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    assert_eq!(child.wait().expect("a child").code(), Some(130));
+    assert!(fs::read(folder.path().join("region/r.0.0.mca")).expect("a region") != before, "it was saved");
+    succeeds(folder.path(), &["world", "verify", "."]);
 }

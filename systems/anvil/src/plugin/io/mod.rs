@@ -1,188 +1,116 @@
-//! Chunks to and from region files on threads of their own, so that no tick waits for a disk or a codec.
+//! The threads beside the tick: some talk to disks, others decode and encode, and all hand their results over.
 //!
-//! [`ChunkIo`] knows no simulation: requests go in, results come out. Reading, decoding, encoding, packing and writing
-//! of one chunk happen on one of its threads. Its threads are the only ones this crate starts.
+//! A load goes from a disk thread to a codec thread to the tick; a save from the tick to a codec thread to a disk thread
+//! and back. So a slow disk keeps no codec waiting, and the reverse. These are the only threads that this crate starts.
 
-mod queue;
-mod worker;
+mod codec;
+mod disk;
+mod jobs;
 
-use crate::Limits;
-use crate::chunk::{EncodeChunkError, Notice};
-use crate::compression::Compression;
+use super::failure::{SaveChunkError, StartStorageError};
+use crate::chunk::Notice;
 use crate::load::LoadChunkError;
-use crate::region::{FlushFolderError, OpenRegionError, RegionFolder, WriteChunkError};
-use crossbeam_channel::{Receiver, Sender, bounded};
-use queue::LoadQueue;
-use std::collections::VecDeque;
-use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::region::{FlushError, RegionFolder, RegionFormat};
+use crate::{Limits, compression::Compression};
+use jobs::{Jobs, Turn};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, Unmodelled};
+use std::time::{Duration, Instant};
+use voxtick_engine::{HandOff, HandOffSettings, Producer};
+use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, RegionPos, Unmodelled};
 
 /// How chunks are loaded and saved.
 #[derive(Debug, Clone)]
-pub struct ChunkIoSettings {
-    /// Threads. Defaults to 2.
-    pub threads: usize,
-    /// How saved chunks are packed. Defaults to zlib.
+pub struct StorageSettings {
+    /// Threads that read and write files. Defaults to 2, so that one that waits until the disk has something does not
+    /// hold up the loads.
+    pub disk_threads: usize,
+    /// Threads that decode and encode. Defaults to 2.
+    pub codec_threads: usize,
+    /// How chunks saved to Anvil files are packed. Defaults to zlib.
     pub compression: Compression,
     /// The level of zlib and gzip. Defaults to [`Packer::DEFAULT_LEVEL`](crate::compression::Packer::DEFAULT_LEVEL).
     pub level: i32,
     /// What reading one chunk may take.
     pub limits: Limits,
-    /// Results that may wait to be taken before the threads pause. Defaults to 256.
-    pub results: usize,
+    /// Loads that are under way at a time; all others wait in the queue, where they can still be overtaken and taken
+    /// back. Bounds the decoded chunks that wait to enter. Defaults to 256.
+    pub window: usize,
 }
 
-impl Default for ChunkIoSettings {
+impl Default for StorageSettings {
     fn default() -> Self {
-        ChunkIoSettings {
-            threads: 2,
+        StorageSettings {
+            disk_threads: 2,
+            codec_threads: 2,
             compression: Compression::Zlib,
             level: crate::compression::Packer::DEFAULT_LEVEL,
             limits: Limits::default(),
-            results: 256,
+            window: 256,
         }
     }
 }
 
-/// What became of a request.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum IoResult {
-    /// A chunk was loaded, or is absent, or could not be.
-    Loaded {
-        /// The chunk asked for.
-        position: ChunkPos,
-        /// Its number in the order of asking, from 0.
-        order: u64,
-        /// The chunk; `None` where it is absent.
-        outcome: Result<Option<Loaded>, LoadChunkError>,
-    },
-    /// A chunk was saved, or could not be.
-    Saved {
-        /// The chunk.
-        position: ChunkPos,
-        /// What was written.
-        outcome: Result<Saved, SaveChunkError>,
-    },
-    /// What was saved before is durable, or is not.
-    Flushed(Result<(), FlushFolderError>),
-}
-
-/// A loaded chunk.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The chunk.
-    pub chunk: Box<Chunk>,
-    /// What was odd about it and harmless.
-    pub notices: Vec<Notice>,
-    /// Its bytes in the file.
-    pub bytes: u64,
-}
-
-/// A saved chunk.
-#[derive(Debug)]
-pub struct Saved {
-    /// What the file holds now. The chunk has to take it over before it is saved again. `None` where nothing had
-    /// changed and nothing was written.
-    pub stored: Option<Arc<Unmodelled>>,
-}
-
-impl Saved {
-    /// Bytes written.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.stored.as_ref().map_or(0, |stored| stored.bytes.len() as u64)
-    }
-}
-
-/// Why a chunk was not saved. The chunk comes back, so that nothing is lost.
-#[derive(Debug, thiserror::Error)]
-#[error("chunk {} is not saved: {cause}", chunk.position())]
-pub struct SaveChunkError {
-    /// The chunk as it was handed over.
-    pub chunk: Box<Chunk>,
-    /// Why.
-    pub cause: SaveCause,
-}
-
-/// What kept a chunk from being saved.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SaveCause {
-    /// The region cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenRegionError),
-    /// The folder may only be read.
-    #[error("the region does not exist and may not be created")]
-    NoRegion,
-    /// The chunk cannot be encoded.
-    #[error(transparent)]
-    Encode(#[from] EncodeChunkError),
-    /// The region does not take it.
-    #[error(transparent)]
-    Write(#[from] WriteChunkError),
-    /// This crate made a mistake.
-    #[error("encoding it failed by a fault of this program; please report it")]
-    Fault,
-}
-
-/// Why the threads could not be started.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartIoError {
-    /// There is no such level.
-    #[error(transparent)]
-    Level(#[from] crate::compression::LevelError),
-    /// The operating system refused.
-    #[error("cannot start a thread for chunk files: {0}")]
-    Thread(#[from] io::Error),
-}
-
-/// Nanoseconds that the threads have spent, by kind of work, all threads together.
+/// Nanoseconds that storage has spent, by kind of work, all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct IoTimes {
+pub struct StorageTimes {
     /// Finding and reading records.
     pub read: u64,
     /// Inflating and decoding.
     pub decode: u64,
+    /// Sharing chunks to be saved, on the tick's thread.
+    pub snapshot: u64,
     /// Palettes, packing cells and NBT.
     pub encode: u64,
     /// Compressing.
-    pub pack: u64,
+    pub compress: u64,
     /// Handing records to the file.
-    pub write: u64,
+    pub transfer: u64,
+    /// Waiting until the disk has them.
+    pub flush: u64,
 }
 
-/// Loads and saves chunks on threads of its own.
-///
-/// Loads are served nearest to the points of interest first, then in the order of asking; saves in the order of
-/// asking. Loads and saves take turns. Dropping it finishes the saves that wait, and not the loads.
-///
-/// ```
-/// use voxtick_anvil::io::{ChunkIo, ChunkIoSettings, IoResult};
-/// use voxtick_anvil::{files::Access, region::{RegionFolder, RegionOptions}};
-/// use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension};
-/// # let folder = tempfile::tempdir()?;
-/// let options = RegionOptions { access: Access::Write, ..RegionOptions::default() };
-/// let regions = RegionFolder::new(folder.path(), options);
-/// let dimension = Dimension::overworld();
-/// let mut io = ChunkIo::start(regions, dimension.clone(), BlockStates::load(), ChunkIoSettings::default())?;
-/// io.save(Chunk::empty(ChunkPos::new(2, 3), &dimension));
-/// io.flush();
-/// let saved = io.wait().expect("something is under way");
-/// assert!(matches!(saved, IoResult::Saved { outcome: Ok(_), .. }));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// What became of a job.
 #[derive(Debug)]
-pub struct ChunkIo {
+pub(super) enum IoResult {
+    /// `None` where the chunk is absent.
+    Loaded {
+        order: u64,
+        outcome: Result<Option<Loaded>, LoadChunkError>,
+    },
+    Saved {
+        position: ChunkPos,
+        outcome: Result<Saved, SaveChunkError>,
+    },
+    Flushed {
+        region: RegionPos,
+        outcome: Result<(), FlushError>,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) chunk: Box<Chunk>,
+    pub(super) notices: Vec<Notice>,
+    /// Bytes in the file.
+    pub(super) bytes: u64,
+}
+
+/// What the file holds now; the chunk takes it over before it is saved again. `None` where nothing had changed and
+/// nothing was written.
+#[derive(Debug)]
+pub(super) struct Saved {
+    pub(super) stored: Option<Arc<Unmodelled>>,
+}
+
+/// The threads, as the tick sees them. Dropping it finishes the saves, and not the loads.
+#[derive(Debug)]
+pub(super) struct ChunkIo {
     shared: Arc<Shared>,
-    results: Receiver<IoResult>,
+    results: HandOff<IoResult>,
     threads: Vec<JoinHandle<()>>,
-    asked: u64,
+    /// Jobs whose results have not been taken.
     under_way: usize,
 }
 
@@ -192,21 +120,11 @@ struct Shared {
     regions: RegionFolder,
     dimension: Dimension,
     states: Arc<BlockStates>,
-    settings: ChunkIoSettings,
+    settings: StorageSettings,
     jobs: Mutex<Jobs>,
-    wake: Condvar,
+    disk_wake: Condvar,
+    codec_wake: Condvar,
     times: SharedTimes,
-}
-
-#[derive(Debug, Default)]
-struct Jobs {
-    loads: LoadQueue,
-    saves: VecDeque<Box<Chunk>>,
-    /// Saves that a thread works on.
-    saving: usize,
-    flush: bool,
-    load_was_last: bool,
-    stop: bool,
 }
 
 #[derive(Debug, Default)]
@@ -214,133 +132,125 @@ struct SharedTimes {
     read: AtomicU64,
     decode: AtomicU64,
     encode: AtomicU64,
-    pack: AtomicU64,
-    write: AtomicU64,
+    compress: AtomicU64,
+    transfer: AtomicU64,
+    flush: AtomicU64,
 }
 
 impl ChunkIo {
-    /// Starts the threads.
-    ///
-    /// # Errors
-    /// If there is no such compression level, or the operating system refuses a thread.
-    pub fn start(
+    pub(super) fn start(
         regions: RegionFolder,
         dimension: Dimension,
         states: Arc<BlockStates>,
-        settings: ChunkIoSettings,
-    ) -> Result<ChunkIo, StartIoError> {
+        mut settings: StorageSettings,
+    ) -> Result<ChunkIo, StartStorageError> {
         crate::compression::Packer::with_level(settings.level)?;
-        let (sender, results) = bounded(settings.results.max(1));
+        if regions.format() == RegionFormat::Linear {
+            // A Linear file packs chunks its own way in the end: this is the quickest until then.
+            settings.compression = Compression::Lz4;
+        }
+        let (disks, codecs) = (settings.disk_threads.max(1), settings.codec_threads.max(1));
+        let results = HandOff::new(HandOffSettings {
+            producers: disks + codecs,
+            batches: settings.window.max(2),
+            // Each result arrives at once: it is worth far more than the channel costs.
+            batch_values: 1,
+        });
         let shared = Arc::new(Shared {
             regions,
             dimension,
             states,
             settings,
             jobs: Mutex::default(),
-            wake: Condvar::new(),
+            disk_wake: Condvar::new(),
+            codec_wake: Condvar::new(),
             times: SharedTimes::default(),
         });
-        let mut io = ChunkIo { shared, results, threads: Vec::new(), asked: 0, under_way: 0 };
-        for number in 0..io.shared.settings.threads.max(1) {
-            io.threads.push(io.start_thread(number, sender.clone())?);
+        let mut io = ChunkIo { shared, results, threads: Vec::new(), under_way: 0 };
+        for number in 0..disks {
+            io.start_thread(format!("region-{number}"), disk::run)?;
+        }
+        for number in 0..codecs {
+            io.start_thread(format!("chunk-codec-{number}"), codec::run)?;
         }
         Ok(io)
     }
 
-    fn start_thread(&self, number: usize, results: Sender<IoResult>) -> io::Result<JoinHandle<()>> {
+    fn start_thread(
+        &mut self,
+        name: String,
+        work: fn(&Shared, &mut Producer<IoResult>),
+    ) -> Result<(), StartStorageError> {
         let shared = self.shared.clone();
-        std::thread::Builder::new()
-            .name(format!("chunk-io-{number}"))
-            .spawn(move || worker::run(&shared, &results))
+        let mut results = self.results.producer()?;
+        let thread = std::thread::Builder::new().name(name).spawn(move || work(&shared, &mut results))?;
+        self.threads.push(thread);
+        Ok(())
     }
 
-    /// Asks for a chunk, unless it waits to be loaded already. Returns its number in the order of asking.
-    pub fn load(&mut self, position: ChunkPos) -> Option<u64> {
-        let order = self.asked;
-        if !self.jobs().loads.push(position, order) {
-            return None;
-        }
-        self.asked += 1;
+    /// Loads a chunk; its result carries `order`.
+    pub(super) fn load(&mut self, position: ChunkPos, order: u64) {
+        self.jobs().reads.push_back((position, order));
         self.under_way += 1;
-        self.shared.wake.notify_one();
-        Some(order)
+        self.shared.disk_wake.notify_one();
     }
 
-    /// Takes a request back that no thread has begun; no result will come then.
-    pub fn cancel(&mut self, position: ChunkPos) -> bool {
-        let cancelled = self.jobs().loads.cancel(position);
-        self.under_way -= usize::from(cancelled);
-        cancelled
-    }
-
-    /// Chooses what is near: requests are served by their distance to the nearest of these.
-    pub fn set_points_of_interest(&mut self, points: Vec<ChunkPos>) {
-        self.jobs().loads.set_points(points);
-    }
-
-    /// Saves a chunk. A clone costs about a microsecond and shares all cells.
-    ///
-    /// A chunk must not be saved again before the result of the first save is there and what it stored was taken
-    /// over.
-    pub fn save(&mut self, chunk: Chunk) {
-        self.jobs().saves.push_back(Box::new(chunk));
-        self.under_way += 1;
-        self.shared.wake.notify_one();
-    }
-
-    /// Makes what was saved so far durable, after the saves that wait.
-    pub fn flush(&mut self) {
+    /// Saves a chunk. It must not be saved again before the result of the first save is there and what it stored was
+    /// taken over.
+    pub(super) fn save(&mut self, chunk: Chunk) {
         let mut jobs = self.jobs();
-        if jobs.flush {
-            return;
-        }
-        jobs.flush = true;
+        jobs.encodes.push_back(Box::new(chunk));
+        jobs.saves_open += 1;
         drop(jobs);
         self.under_way += 1;
-        self.shared.wake.notify_all();
+        self.shared.codec_wake.notify_one();
     }
 
-    /// A result, if one is there.
-    pub fn try_result(&mut self) -> Option<IoResult> {
-        let result = self.results.try_recv().ok()?;
-        self.under_way -= 1;
-        Some(result)
+    /// Makes what was written to a region so far durable.
+    pub(super) fn flush(&mut self, region: RegionPos) {
+        self.jobs().flushes.push_back(region);
+        self.under_way += 1;
+        self.shared.disk_wake.notify_one();
     }
 
-    /// Waits for a result; `None` where nothing is under way.
-    pub fn wait(&mut self) -> Option<IoResult> {
-        if self.under_way == 0 {
-            return None;
+    /// Takes the results that are there.
+    pub(super) fn take(&mut self, mut take: impl FnMut(IoResult)) {
+        let under_way = &mut self.under_way;
+        self.results.drain(|_, results| {
+            for result in results {
+                *under_way -= 1;
+                take(result);
+            }
+        });
+    }
+
+    /// Waits until a result is there; false where none is under way.
+    pub(super) fn wait(&mut self) -> bool {
+        // A thread that dies takes the results of its jobs along: it is not waited for.
+        while self.under_way > 0 && !self.threads.iter().all(JoinHandle::is_finished) {
+            if self.results.wait(Duration::from_millis(50)) {
+                return true;
+            }
         }
-        let result = self.results.recv().ok()?;
-        self.under_way -= 1;
-        Some(result)
+        false
     }
 
-    /// Requests whose results have not been taken.
-    #[must_use]
-    pub fn under_way(&self) -> usize {
-        self.under_way
-    }
-
-    /// Loads and saves that no thread has begun.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        let jobs = self.jobs();
-        jobs.loads.len() + jobs.saves.len()
+    /// Saves that no disk thread has begun.
+    pub(super) fn saves_waiting(&self) -> usize {
+        self.jobs().saves_open
     }
 
     /// Where the threads' time went.
-    #[must_use]
-    pub fn times(&self) -> IoTimes {
+    pub(super) fn times(&self) -> StorageTimes {
         let times = &self.shared.times;
-        let read = |time: &AtomicU64| time.load(Ordering::Relaxed);
-        IoTimes {
-            read: read(&times.read),
-            decode: read(&times.decode),
-            encode: read(&times.encode),
-            pack: read(&times.pack),
-            write: read(&times.write),
+        StorageTimes {
+            read: times.read.load(Relaxed),
+            decode: times.decode.load(Relaxed),
+            snapshot: 0,
+            encode: times.encode.load(Relaxed),
+            compress: times.compress.load(Relaxed),
+            transfer: times.transfer.load(Relaxed),
+            flush: times.flush.load(Relaxed),
         }
     }
 
@@ -353,21 +263,41 @@ impl Shared {
     fn jobs(&self) -> MutexGuard<'_, Jobs> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Waits for a job; `None` when it is time to stop.
+    fn next<T>(&self, wake: &Condvar, take: impl Fn(&mut Jobs) -> Turn<T>) -> Option<T> {
+        let mut jobs = self.jobs();
+        loop {
+            match take(&mut jobs) {
+                Turn::Job(job) => return Some(job),
+                Turn::Stop => return None,
+                Turn::Wait => jobs = wake.wait(jobs).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
 }
 
-impl SharedTimes {
-    fn add(time: &AtomicU64, spent: Duration) {
-        time.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
-    }
+/// Adds the time since `start` to one of the sums, and returns the time now.
+fn spent(time: &AtomicU64, start: Instant) -> Instant {
+    let now = Instant::now();
+    time.fetch_add((now - start).as_nanos() as u64, Relaxed);
+    now
+}
+
+/// Hands a result over. Where the tick has gone, nobody misses it.
+fn hand_over(results: &mut Producer<IoResult>, result: IoResult) {
+    let _ = results.push(result);
 }
 
 impl Drop for ChunkIo {
     fn drop(&mut self) {
         self.jobs().stop = true;
-        self.shared.wake.notify_all();
+        self.shared.disk_wake.notify_all();
+        self.shared.codec_wake.notify_all();
         // Threads that wait to hand over a result are let go; regions flush when they are dropped.
         while self.threads.iter().any(|thread| !thread.is_finished()) {
-            let _ = self.results.recv_timeout(Duration::from_millis(1));
+            self.results.wait(Duration::from_millis(1));
+            self.results.drain(|_, _| {});
         }
         for thread in self.threads.drain(..) {
             let _ = thread.join();

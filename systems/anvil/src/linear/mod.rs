@@ -1,6 +1,7 @@
 //! The Linear region format: a whole region in a few zstd streams instead of a record a chunk.
 //!
-//! Half the bytes of Anvil, at the price of rewriting a stream for every changed chunk, which suits worlds at rest.
+//! Half the bytes of Anvil, at the price of rewriting the whole file for every change, which suits worlds at rest.
+//! [`LinearRegion`] is what a file holds, [`LinearFile`] the file that is read and written chunk by chunk.
 //! Versions 1 and 2 are read, version 2 is written. All numbers are big-endian; the same magic begins and ends a file.
 //!
 //! Version 1: head of 32 bytes; one stream of 1,024 pairs of size and time stamp, then the chunks' NBT in that order.
@@ -8,8 +9,12 @@
 //! numbers; size, level and xxHash64 of each bucket; a stream for each bucket with size, time stamp and NBT of its
 //! chunks.
 
+mod file;
+
+pub use file::LinearFile;
+
 use crate::Limits;
-use crate::region::ENTRIES;
+use crate::region::{ENTRIES, entry_of};
 use std::io::Read;
 use twox_hash::XxHash64;
 use voxtick_worlds::{ChunkPos, REGION_EDGE, RegionPos};
@@ -51,6 +56,18 @@ pub enum LinearError {
         "the file does not begin and end with the mark of the Linear format; it is cut off or another format"
     )]
     Magic,
+    /// The file has more bytes than all that it may inflate to.
+    #[error("the file has {length} bytes; a Linear file has at most 1 GiB")]
+    TooLarge {
+        /// Its bytes.
+        length: u64,
+    },
+    /// The file says that it is another region than its name.
+    #[error("the file says that it is region {}, {}; rename it", found.x, found.z)]
+    Elsewhere {
+        /// What it says.
+        found: RegionPos,
+    },
     /// There is no such version.
     #[error("the file has version {version} of the Linear format; 1 and 3 (v2) are known")]
     Version {
@@ -95,10 +112,20 @@ pub enum LinearError {
 }
 
 impl LinearRegion {
+    /// Buckets along the edge of a file: the number that the format's own tools use.
+    pub const DEFAULT_GRID: u8 = 8;
+    /// The level of zstd that files are packed at.
+    pub const DEFAULT_LEVEL: i32 = 6;
+
     /// A region without chunks.
     #[must_use]
     pub fn new(position: RegionPos) -> LinearRegion {
         LinearRegion { position: Some(position), chunks: vec![None; ENTRIES] }
+    }
+
+    /// Takes the chunks out, one place an entry.
+    pub(super) fn into_entries(self) -> Vec<Option<LinearChunk>> {
+        self.chunks
     }
 
     /// The chunk at a position, which is taken modulo the region.
@@ -309,9 +336,4 @@ fn is_grid(grid: u8) -> bool {
 /// The four bytes that `bytes` begins with, 0 where there are fewer.
 fn number(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |word| u32::from_be_bytes(*word))
-}
-
-fn entry_of(chunk: ChunkPos) -> usize {
-    let edge = REGION_EDGE as i32;
-    (chunk.z.rem_euclid(edge) * edge + chunk.x.rem_euclid(edge)) as usize
 }

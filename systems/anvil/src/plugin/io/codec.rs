@@ -1,0 +1,121 @@
+//! What a codec thread does: decode records that were read, encode and pack chunks that are to be written.
+
+use super::jobs::{CodecJob, Jobs, Packed, Record};
+use super::{IoResult, Loaded, Saved, Shared, hand_over, spent};
+use crate::chunk::{ChunkDecoder, ChunkEncoder, EncodeChunkError};
+use crate::compression::Packer;
+use crate::load::LoadChunkError;
+use crate::plugin::failure::{SaveCause, SaveChunkError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+use voxtick_engine::Producer;
+use voxtick_worlds::Chunk;
+
+/// Works until told to stop; saves are finished even then.
+pub(super) fn run(shared: &Shared, results: &mut Producer<IoResult>) {
+    let mut codec = Codec::new(shared);
+    while let Some(job) = shared.next(&shared.codec_wake, Jobs::next_for_codec) {
+        match job {
+            CodecJob::Decode(record) => {
+                let (position, order) = (record.position, record.order);
+                let outcome = guarded(&mut codec, shared, |codec| codec.decode(shared, &record))
+                    .unwrap_or(Err(LoadChunkError::Fault { chunk: position }));
+                shared.jobs().give_back(record.stored);
+                hand_over(results, IoResult::Loaded { order, outcome: outcome.map(Some) });
+            }
+            CodecJob::Encode(chunk) => {
+                let outcome = guarded(&mut codec, shared, |codec| codec.encode(shared, &chunk));
+                encoded(shared, results, chunk, outcome);
+            }
+        }
+    }
+    shared.codec_wake.notify_all();
+    shared.disk_wake.notify_all();
+}
+
+/// Sends a packed chunk on to the disk; what is not to be written, or cannot be, is done.
+fn encoded(
+    shared: &Shared,
+    results: &mut Producer<IoResult>,
+    chunk: Box<Chunk>,
+    outcome: Option<Result<Option<(i32, Vec<u8>)>, EncodeChunkError>>,
+) {
+    let position = chunk.position();
+    let outcome = match outcome {
+        Some(Ok(Some((data_version, bytes)))) => {
+            let compression = shared.settings.compression;
+            shared.jobs().add_packed(Packed { chunk, data_version, compression, bytes });
+            shared.disk_wake.notify_one();
+            return;
+        }
+        Some(Ok(None)) => Ok(Saved { stored: None }),
+        Some(Err(error)) => Err(SaveChunkError { chunk, cause: error.into() }),
+        None => Err(SaveChunkError { chunk, cause: SaveCause::Fault }),
+    };
+    shared.jobs().saves_open -= 1;
+    shared.disk_wake.notify_all();
+    hand_over(results, IoResult::Saved { position, outcome });
+}
+
+/// Does a job such that a fault of ours in one chunk costs that chunk alone; `None` where there was one.
+fn guarded<T>(codec: &mut Codec, shared: &Shared, job: impl FnOnce(&mut Codec) -> T) -> Option<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| job(codec)));
+    if outcome.is_err() {
+        // Its memory may be half changed.
+        *codec = Codec::new(shared);
+    }
+    outcome.ok()
+}
+
+/// The memory of one thread.
+struct Codec {
+    decoder: ChunkDecoder,
+    encoder: ChunkEncoder,
+    packer: Packer,
+    payload: Vec<u8>,
+}
+
+impl Codec {
+    fn new(shared: &Shared) -> Codec {
+        let (dimension, states, limits) = (&shared.dimension, &shared.states, shared.settings.limits);
+        Codec {
+            decoder: ChunkDecoder::new(dimension.clone(), states.clone(), limits),
+            encoder: ChunkEncoder::new(dimension.clone(), states.clone(), limits, Packer::new()),
+            // The level was checked before the threads were started.
+            packer: Packer::with_level(shared.settings.level).unwrap_or_default(),
+            payload: Vec::new(),
+        }
+    }
+
+    fn decode(&mut self, shared: &Shared, record: &Record) -> Result<Loaded, LoadChunkError> {
+        let Record { position, region, stored, .. } = record;
+        let start = Instant::now();
+        let decoded = self.decoder.decode(*position, stored);
+        spent(&shared.times.decode, start);
+        match decoded {
+            Ok(decoded) => {
+                region.mark_sound(*position);
+                let bytes = stored.payload().len() as u64;
+                Ok(Loaded { chunk: Box::new(decoded.chunk), notices: decoded.notices, bytes })
+            }
+            Err(cause) => {
+                Err(LoadChunkError::Decode { path: region.path().to_path_buf(), chunk: *position, cause })
+            }
+        }
+    }
+
+    /// The version and the packed bytes of a chunk, as they are kept with it; `None` where nothing has changed.
+    fn encode(&mut self, shared: &Shared, chunk: &Chunk) -> Result<Option<(i32, Vec<u8>)>, EncodeChunkError> {
+        let compression = shared.settings.compression;
+        let start = Instant::now();
+        let encoded = self.encoder.encode_nbt(chunk);
+        let start = spent(&shared.times.encode, start);
+        let Some(nbt) = encoded? else { return Ok(None) };
+        self.packer.pack(compression, nbt, &mut self.payload);
+        let mut bytes = Vec::with_capacity(1 + self.payload.len());
+        bytes.push(compression.number());
+        bytes.extend_from_slice(&self.payload);
+        spent(&shared.times.compress, start);
+        Ok(Some((self.encoder.data_version(), bytes)))
+    }
+}
