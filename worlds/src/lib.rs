@@ -32,6 +32,7 @@ mod inventories;
 mod items;
 mod light;
 mod packed;
+mod palette;
 mod plugin;
 mod positions;
 mod section;
@@ -49,6 +50,7 @@ pub use heightmaps::{Heightmap, HeightmapKind, Heightmaps};
 pub use inventories::{ContainerId, Inventories, InventoryError, MAX_SLOTS};
 pub use items::{ItemKind, ItemStack, Ledger};
 pub use light::{ChunkLight, LightChannel, LightLevels, NIBBLE_BYTES};
+pub use palette::PaletteEncoder;
 pub use plugin::WorldsPlugin;
 pub use positions::{
     BlockPos, ChunkPos, Direction, REGION_EDGE, RegionPos, SECTION_CELLS, SECTION_EDGE, SectionPos,
