@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use voxtick_worlds::{
     BIOME_CELLS, BiomeSection, Biomes, BlockStates, Chunk, ChunkLight, ChunkPos, ChunkStatus, Dimension,
-    HeightmapKind, LightLevels, NIBBLE_BYTES, SECTION_CELLS, Section, StateId,
+    HeightmapKind, LightChannel, LightLevels, NIBBLE_BYTES, SECTION_CELLS, Section, StateId,
 };
 
 /// A value of a document, with everything in it.
@@ -229,6 +229,155 @@ fn read_biomes(stored: &Value) -> Option<BiomeSection> {
         cells = Some(read);
     }
     BiomeSection::new(palette, cells).ok()
+}
+
+/// Encodes a chunk that came from no file, as one of DataVersion 4786.
+#[must_use]
+pub fn encode_chunk(chunk: &Chunk, states: &BlockStates) -> Vec<u8> {
+    let mut document = Vec::new();
+    let mut writer = NbtWriter::new(&mut document);
+    writer.begin(Tag::Compound, "");
+    for (name, value) in [
+        ("DataVersion", 4786),
+        ("xPos", chunk.position().x),
+        ("zPos", chunk.position().z),
+        ("yPos", chunk.min_section()),
+    ] {
+        writer.begin(Tag::Int, name);
+        writer.int(value);
+    }
+    writer.begin(Tag::String, "Status");
+    writer.string(chunk.status.name());
+    for name in ["LastUpdate", "InhabitedTime"] {
+        writer.begin(Tag::Long, name);
+        writer.long(0);
+    }
+    writer.begin(Tag::Byte, "isLightOn");
+    writer.byte(chunk.light.as_ref().is_some_and(|light| !light.incomplete).into());
+
+    let (block, sky) = (light_arrays(chunk, LightChannel::Block), light_arrays(chunk, LightChannel::Sky));
+    let mut sections = Vec::new();
+    // Light reaches one section beyond the build range at both ends.
+    for entry in 0..chunk.sections().len() + 2 {
+        let cells = entry.checked_sub(1).and_then(|index| chunk.sections().get(index));
+        if cells.is_none() && block[entry].is_none() && sky[entry].is_none() {
+            continue;
+        }
+        let mut section = Vec::new();
+        let mut writer = NbtWriter::new(&mut section);
+        writer.begin(Tag::Byte, "Y");
+        writer.byte((chunk.min_section() - 1 + entry as i32) as i8);
+        if let Some(cells) = cells {
+            writer.begin(Tag::Compound, "block_states");
+            writer.raw(&encode_cells(cells, states));
+            if let Some(biomes) = chunk.biomes.sections().get(entry - 1) {
+                writer.begin(Tag::Compound, "biomes");
+                writer.raw(&encode_biomes(biomes));
+            }
+        }
+        for (array, name) in [(&block[entry], "BlockLight"), (&sky[entry], "SkyLight")] {
+            if let Some(array) = array {
+                writer.begin(Tag::ByteArray, name);
+                writer.byte_array(array);
+            }
+        }
+        writer.end();
+        sections.push(section);
+    }
+    writer.begin(Tag::List, "sections");
+    writer.list(Tag::Compound, sections.len());
+    sections.iter().for_each(|section| writer.raw(section));
+
+    for name in ["block_entities", "block_ticks", "fluid_ticks"] {
+        writer.begin(Tag::List, name);
+        writer.list(Tag::End, 0);
+    }
+    writer.begin(Tag::List, "PostProcessing");
+    writer.list(Tag::List, chunk.sections().len());
+    for _ in chunk.sections() {
+        writer.list(Tag::End, 0);
+    }
+    writer.begin(Tag::Compound, "structures");
+    for name in ["References", "starts"] {
+        writer.begin(Tag::Compound, name);
+        writer.end();
+    }
+    writer.end();
+    writer.begin(Tag::Compound, "Heightmaps");
+    for kind in HeightmapKind::ALL {
+        let mut heights = Vec::new();
+        for column in 0..256 {
+            heights.push(height(chunk, kind, column, states));
+        }
+        writer.begin(Tag::LongArray, kind.name());
+        writer.long_array(pack(&heights, bits_for(chunk.sections().len() * 16 + 1, 1)).into_iter());
+    }
+    writer.end();
+    writer.end();
+    document
+}
+
+/// What has to be stored for each section so that the game reads the chunk's light: by its rules, where nothing is
+/// stored it is dark, but above the topmost stored sky light it is bright.
+fn light_arrays(chunk: &Chunk, channel: LightChannel) -> Vec<Option<[u8; NIBBLE_BYTES]>> {
+    let count = chunk.sections().len() + 2;
+    let Some(light) = chunk.light.as_deref() else { return vec![None; count] };
+    if light.channel(channel).iter().all(|levels| *levels == LightLevels::Absent) {
+        return vec![None; count];
+    }
+    let mut arrays = Vec::new();
+    for entry in 0..count {
+        let y = chunk.min_section() - 1 + entry as i32;
+        arrays.push(match light.levels(channel, y) {
+            Some(LightLevels::Nibbles(nibbles)) => **nibbles,
+            _ => [light.level(channel, y, 0) * 0x11; NIBBLE_BYTES],
+        });
+    }
+    let dark = [0; NIBBLE_BYTES];
+    let topmost = arrays.iter().rposition(|array| *array != dark);
+    let is_needed = |entry: usize| {
+        arrays[entry] != dark
+            || channel == LightChannel::Sky && topmost.is_some_and(|topmost| entry > topmost)
+    };
+    (0..count).map(|entry| is_needed(entry).then_some(arrays[entry])).collect()
+}
+
+/// How many blocks above the bottom of the build range the topmost block of a column lies that counts for `kind`.
+fn height(chunk: &Chunk, kind: HeightmapKind, column: usize, states: &BlockStates) -> usize {
+    for y in (0..chunk.sections().len() * 16).rev() {
+        let state = chunk.sections()[y / 16].get(y % 16 * 256 + column);
+        let stops = states.blocks_motion(state);
+        let stops_or_fluid = stops || !states.fluid(state).is_none();
+        let counts = match kind {
+            HeightmapKind::WorldSurface => !states.is_air(state),
+            HeightmapKind::OceanFloor => stops,
+            HeightmapKind::MotionBlocking => stops_or_fluid,
+            HeightmapKind::MotionBlockingNoLeaves => stops_or_fluid && !states.is_leaves(state),
+        };
+        if counts {
+            return y + 1;
+        }
+    }
+    0
+}
+
+fn encode_biomes(biomes: &BiomeSection) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = NbtWriter::new(&mut bytes);
+    writer.begin(Tag::List, "palette");
+    writer.list(Tag::String, biomes.palette().len());
+    biomes.palette().iter().for_each(|name| writer.string(name));
+    if biomes.palette().len() > 1 {
+        let mut places = Vec::new();
+        for cell in 0..BIOME_CELLS {
+            let place = biomes.palette().iter().position(|name| name == biomes.biome(cell));
+            places.push(place.unwrap_or(0));
+        }
+        writer.begin(Tag::LongArray, "data");
+        writer.long_array(pack(&places, bits_for(biomes.palette().len(), 1)).into_iter());
+    }
+    writer.end();
+    bytes
 }
 
 /// Encodes a section as the game writes its `block_states`: the payload of that compound.

@@ -14,9 +14,10 @@ use voxtick_anvil::compression::{Compression, Inflater, Packer};
 use voxtick_anvil::nbt::{NbtLimits, Tape};
 use voxtick_anvil::region::{Overwrite, Region, StoredChunk};
 use voxtick_anvil::{ChunkDecoder, ChunkEncoder, EncodeChunkError, Limits, load_region};
-use voxtick_worlds::generators::{Hills, generate, square};
+use voxtick_worlds::generators::{Hills, generate, split_mix, square};
 use voxtick_worlds::{
     BlockStates, Chunk, ChunkLight, ChunkPos, Dimension, HeightmapKind, LightChannel, LightLevels, RegionPos,
+    StateId,
 };
 
 fn encoder(dimension: &Dimension, states: &Arc<BlockStates>) -> ChunkEncoder {
@@ -81,6 +82,7 @@ fn real_files() -> Vec<(PathBuf, RegionPos, Dimension)> {
         ("java-1.14/r.0.0.mca", RegionPos::new(0, 0), &before),
         ("java-1.13/r.0.0.mca", RegionPos::new(0, 0), &before),
         ("odd/no-end-marker.r.0.0.mca", RegionPos::new(0, 0), &before),
+        ("odd/no-end-marker.r.2.2.mca", RegionPos::new(2, 2), &before),
     ] {
         let path = Path::new(&folder).join("worlds").join(file);
         eprintln!("using {}", path.display());
@@ -138,6 +140,102 @@ fn one_changed_block_changes_what_depends_on_it_and_nothing_else() {
             assert_eq!(encoder.encode_nbt(&chunk), Ok(None), "{what}");
         }
     }
+}
+
+/// A number below `bound`, the same on every machine.
+fn below(random: &mut u64, bound: u64) -> u64 {
+    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    split_mix(*random) % bound
+}
+
+/// Writes random states to random cells, many to some chunks and few to others: read back, the encoded chunk has the
+/// same cells, and all that does not depend on them byte for byte.
+fn change_at_random(chunk: &mut Chunk, dimension: &Dimension, states: &Arc<BlockStates>, random: &mut u64) {
+    let before = original(chunk);
+    let height = (dimension.max_y() - dimension.min_y()) as u64;
+    for _ in 0..=below(random, [3, 60, 2000][below(random, 3) as usize]) {
+        let cell = below(random, height * 256) as i32;
+        let (x, y, z) = (cell % 16, dimension.min_y() + cell / 256, cell / 16 % 16);
+        let state = StateId(below(random, states.known_count() as u64) as u32);
+        // Walls had no heights before 1.16, and jigsaws no orientation, so theirs cannot come back.
+        let name = states.name(state);
+        if !name.ends_with("_wall") && name != "minecraft:jigsaw" {
+            chunk.set_block(x, y, z, state, states);
+        }
+    }
+    let at = chunk.position();
+    let Some(after) = encoder(dimension, states).encode_nbt(chunk).expect("it encodes").map(<[u8]>::to_vec)
+    else {
+        return;
+    };
+    let again = decode(dimension, states, at, &after);
+    for (y, (now, again)) in chunk.sections().iter().zip(again.sections()).enumerate() {
+        assert_eq!(now.content_hash(states), again.content_hash(states), "{at}, section {y} from below");
+    }
+    let ((fields, sections), (fields_after, sections_after)) = (parts(&before), parts(&after));
+    for (field, bytes) in &fields {
+        let follows = ["sections", "Sections", "Heightmaps", "isLightOn", "starlight.light_version"];
+        if !follows.contains(&field.as_str()) {
+            assert_eq!(Some(bytes), fields_after.get(field), "{at}: {field}");
+        }
+    }
+    for (y, section) in &sections {
+        for (field, bytes) in section {
+            if !["block_states", "Palette", "BlockStates"].contains(&field.as_str()) {
+                assert_eq!(Some(bytes), sections_after[y].get(field), "{at}: section {y}, {field}");
+            }
+        }
+    }
+}
+
+#[test]
+fn random_changes_to_chunks_of_any_version_come_back() {
+    let states = BlockStates::load();
+    let mut random = 3;
+    for (path, position, dimension) in real_files() {
+        for mut chunk in load(&path, position, &dimension, &states).into_iter().step_by(29) {
+            eprintln!("{} {}", path.display(), chunk.position());
+            change_at_random(&mut chunk, &dimension, &states, &mut random);
+        }
+    }
+}
+
+/// The single chunks that come with the crate `fastanvil`: 1.17 to 1.20, upgraded worlds, custom heights.
+#[test]
+fn random_changes_to_single_chunks_of_odd_worlds_come_back() {
+    let states = BlockStates::load();
+    let (mut random, mut changed) = (9, 0);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(real::fastanvil_resources())
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "chunk" || extension == "nbt"))
+        .collect();
+    files.sort();
+    for file in files {
+        let nbt = std::fs::read(&file).expect("the file can be read");
+        let mut tape = Tape::new();
+        let Ok(root) = tape.parse(&nbt, &NbtLimits::default()) else { continue };
+        let body = root.field("Level").unwrap_or(root);
+        let coordinate = |name| body.field(name).and_then(|value| value.integer()).map(|value| value as i32);
+        let (Some(x), Some(z)) = (coordinate("xPos"), coordinate("zPos")) else { continue };
+        let is_old = root.field("Level").is_some();
+        let dimension = if is_old { Dimension::overworld_before_1_18() } else { Dimension::overworld() };
+        // In a region, as only what came from a file keeps what is not modelled.
+        let position = ChunkPos::new(x, z);
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut region, mut packed) = (RegionBytes::new(), Vec::new());
+        Packer::new().pack(Compression::Zlib, &nbt, &mut packed);
+        let entry = (z.rem_euclid(32) * 32 + x.rem_euclid(32)) as usize;
+        region.chunk(entry, Compression::Zlib.number(), &packed);
+        let region_position = position.region();
+        let name = format!("r.{}.{}.mca", region_position.x, region_position.z);
+        let path = region.write(folder.path(), &name);
+        let Some(mut chunk) = load(&path, region_position, &dimension, &states).pop() else { continue };
+        eprintln!("using {}", file.display());
+        change_at_random(&mut chunk, &dimension, &states, &mut random);
+        changed += 1;
+    }
+    assert!(changed >= 8, "only {changed} of the chunks could be read");
 }
 
 #[test]

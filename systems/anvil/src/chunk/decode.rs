@@ -174,7 +174,7 @@ pub(super) fn decode_root(
     let mut columns = Columns::new(dimension);
     let mut notices = Vec::new();
     for item in layout.sections().iter().flat_map(Nbt::items) {
-        let fields = SectionFields::of(item);
+        let fields = SectionFields::of(item, layout.flat);
         let y = fields.y.and_then(|y| i32::try_from(y).ok()).ok_or(DecodeChunkError::Field { field: "Y" })?;
         let section_error = |cause| DecodeChunkError::Section { y, cause };
         let in_light = columns.light_index(y);

@@ -6,6 +6,8 @@ use super::fresh;
 use super::heightmaps;
 use super::layout::Layout;
 use super::light_edits::LightEdits;
+use super::palette::KnownEntries;
+use super::palette_entries::MadeEntries;
 use super::patch::Patch;
 use super::section_edits::{SectionEdits, same_cells};
 use super::sections::Scratch;
@@ -62,6 +64,7 @@ pub struct ChunkEncoder {
     kept: Vec<u8>,
     tape: Tape,
     scratch: Scratch,
+    made_entries: MadeEntries,
     patch: Patch,
     nbt: Vec<u8>,
     payload: Vec<u8>,
@@ -86,6 +89,7 @@ impl ChunkEncoder {
             kept: Vec::new(),
             tape: Tape::new(),
             scratch: Scratch::new(),
+            made_entries: MadeEntries::default(),
             patch: Patch::default(),
             nbt: Vec::new(),
             payload: Vec::new(),
@@ -141,7 +145,7 @@ impl ChunkEncoder {
             before: decode_root(chunk.position(), root, &self.dimension, &self.states, &mut self.scratch)?,
             is_new,
         };
-        edits.make(&mut self.patch)?;
+        edits.make(&self.scratch.known_entries, &mut self.made_entries, &mut self.patch)?;
         self.data_version = edits.layout.data_version;
         if self.patch.is_empty() && !is_new {
             return Ok(None);
@@ -169,7 +173,12 @@ struct ChunkEdits<'a> {
 }
 
 impl ChunkEdits<'_> {
-    fn make(&self, patch: &mut Patch) -> Result<(), EncodeChunkError> {
+    fn make(
+        &self,
+        known: &KnownEntries,
+        made: &mut MadeEntries,
+        patch: &mut Patch,
+    ) -> Result<(), EncodeChunkError> {
         let before = &self.before.chunk;
         let cells: Vec<bool> = (self.chunk.sections().iter().zip(before.sections()))
             // The game writes every section of the build range, and other readers tell the range by that.
@@ -183,8 +192,9 @@ impl ChunkEdits<'_> {
             cells: &cells,
             biomes_before: before.biomes.sections(),
             light: &LightEdits::between(&self.before.light, self.chunk.light.as_deref()),
+            known,
         }
-        .make(patch)?;
+        .make(made, patch)?;
         attachments::edit(self.root, &before.attachments, &self.chunk.attachments, patch);
         self.edit_light_mark(blocks_changed, patch);
         self.edit_heightmaps(blocks_changed, patch);

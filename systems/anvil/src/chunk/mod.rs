@@ -15,12 +15,15 @@ mod light_edits;
 mod old_names;
 mod packed;
 mod palette;
+mod palette_entries;
 mod patch;
 mod section_edits;
 mod sections;
+mod words;
 
 pub use decode::{ChunkDecoder, Decoded, Notice};
 pub use encode::{ChunkEncoder, EncodeChunkError};
 pub use error::{DecodeChunkError, DecodeSectionError};
 pub use heightmaps::compute as compute_heightmaps;
 pub use layout::OLDEST_DATA_VERSION;
+pub use packed::{pack as pack_indices, unpack as unpack_indices};

@@ -1,6 +1,7 @@
 //! Packed indices as the game stores them: big-endian longs, lowest bits first.
 
 use super::error::DecodeSectionError;
+use super::words;
 
 /// Bits that an index of a palette of `entries` takes, at least `least`.
 pub(super) fn bits_for(entries: usize, least: u32) -> u32 {
@@ -36,41 +37,37 @@ pub(super) fn width(
     })
 }
 
-/// Unpacks one index a cell. `longs` must be as many as [`long_count`] says.
-pub(super) fn unpack(longs: &[[u8; 8]], bits: u32, straddling: bool, out: &mut [u16]) {
-    debug_assert_eq!(longs.len(), long_count(out.len(), bits, straddling), "{bits} bits");
-    if straddling {
-        return unpack_straddling(longs, bits, out);
-    }
-    // PERF: with the width known at compile time the inner loop unrolls to shifts and masks.
-    match bits {
-        1 => unpack_words::<1>(longs, out),
-        2 => unpack_words::<2>(longs, out),
-        3 => unpack_words::<3>(longs, out),
-        4 => unpack_words::<4>(longs, out),
-        5 => unpack_words::<5>(longs, out),
-        6 => unpack_words::<6>(longs, out),
-        7 => unpack_words::<7>(longs, out),
-        8 => unpack_words::<8>(longs, out),
-        9 => unpack_words::<9>(longs, out),
-        10 => unpack_words::<10>(longs, out),
-        11 => unpack_words::<11>(longs, out),
-        12 => unpack_words::<12>(longs, out),
-        13 => unpack_words::<13>(longs, out),
-        14 => unpack_words::<14>(longs, out),
-        15 => unpack_words::<15>(longs, out),
-        _ => unpack_words::<16>(longs, out),
-    }
+/// Unpacks one index a cell: `out.len()` indices of `bits` bits each, as the game packs them, lowest bits first, in
+/// big-endian longs. They straddle longs before DataVersion 2529 (20w17a) and never later.
+///
+/// ```
+/// use voxtick_anvil::chunk::{pack_indices, unpack_indices};
+/// let (mut words, mut out) = (Vec::new(), [0; 13]);
+/// pack_indices(&[1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 31], 5, false, &mut words);
+/// assert_eq!(words, [1 | 2 << 5 | 3 << 10, 31]);
+/// let longs: Vec<[u8; 8]> = words.iter().map(|word| word.to_be_bytes()).collect();
+/// unpack_indices(&longs, 5, false, &mut out);
+/// assert_eq!(out, [1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 31]);
+/// ```
+///
+/// # Panics
+/// Where `bits` is not 1 to 16, or there are more or fewer longs than the indices take.
+pub fn unpack(longs: &[[u8; 8]], bits: u32, straddling: bool, out: &mut [u16]) {
+    assert!((1..=16).contains(&bits), "{bits} bits an index");
+    assert_eq!(longs.len(), long_count(out.len(), bits, straddling), "longs for {} indices", out.len());
+    if straddling { unpack_straddling(longs, bits, out) } else { words::unpack(longs, bits, out) }
 }
 
-fn unpack_words<const BITS: usize>(longs: &[[u8; 8]], out: &mut [u16]) {
-    let mask = (1_u64 << BITS) - 1;
-    for (long, cells) in longs.iter().zip(out.chunks_mut(64 / BITS)) {
-        let word = u64::from_be_bytes(*long);
-        for (place, cell) in cells.iter_mut().enumerate() {
-            *cell = (word >> (place * BITS) & mask) as u16;
-        }
-    }
+/// Packs one index a cell, each of which must fit `bits`, into the words that the game stores as big-endian longs;
+/// what `words` held is dropped. See [`unpack`] for how.
+///
+/// # Panics
+/// Where `bits` is not 1 to 16.
+pub fn pack(indices: &[u16], bits: u32, straddling: bool, words: &mut Vec<u64>) {
+    assert!((1..=16).contains(&bits), "{bits} bits an index");
+    words.clear();
+    words.resize(long_count(indices.len(), bits, straddling), 0);
+    if straddling { pack_straddling(indices, bits, words) } else { words::pack(indices, bits, words) }
 }
 
 fn unpack_straddling(longs: &[[u8; 8]], bits: u32, out: &mut [u16]) {
@@ -83,41 +80,7 @@ fn unpack_straddling(longs: &[[u8; 8]], bits: u32, out: &mut [u16]) {
     }
 }
 
-/// Packs one index a cell, each of which must fit `bits`, into the words that the game stores.
-pub(super) fn pack(indices: &[u16], bits: u32, straddling: bool, words: &mut Vec<u64>) {
-    words.clear();
-    if straddling {
-        return pack_straddling(indices, bits, words);
-    }
-    // PERF: as in `unpack`.
-    match bits {
-        1 => pack_words::<1>(indices, words),
-        2 => pack_words::<2>(indices, words),
-        3 => pack_words::<3>(indices, words),
-        4 => pack_words::<4>(indices, words),
-        5 => pack_words::<5>(indices, words),
-        6 => pack_words::<6>(indices, words),
-        7 => pack_words::<7>(indices, words),
-        8 => pack_words::<8>(indices, words),
-        9 => pack_words::<9>(indices, words),
-        10 => pack_words::<10>(indices, words),
-        11 => pack_words::<11>(indices, words),
-        12 => pack_words::<12>(indices, words),
-        13 => pack_words::<13>(indices, words),
-        14 => pack_words::<14>(indices, words),
-        15 => pack_words::<15>(indices, words),
-        _ => pack_words::<16>(indices, words),
-    }
-}
-
-fn pack_words<const BITS: usize>(indices: &[u16], words: &mut Vec<u64>) {
-    words.extend(indices.chunks(64 / BITS).map(|cells| {
-        cells.iter().enumerate().fold(0, |word, (place, cell)| word | u64::from(*cell) << (place * BITS))
-    }));
-}
-
-fn pack_straddling(indices: &[u16], bits: u32, words: &mut Vec<u64>) {
-    words.resize(long_count(indices.len(), bits, true), 0);
+fn pack_straddling(indices: &[u16], bits: u32, words: &mut [u64]) {
     for (index, cell) in indices.iter().enumerate() {
         let bit = index * bits as usize;
         let pair = u128::from(*cell) << (bit % 64);

@@ -19,6 +19,11 @@ const REMEMBERED_LIMIT: usize = 1 << 14;
 const REMEMBERED_LENGTH: usize = 1024;
 
 impl KnownEntries {
+    /// The state of an entry that was met before, by its bytes.
+    pub(super) fn state(&self, entry: &[u8]) -> Option<StateId> {
+        self.0.get(entry).copied()
+    }
+
     fn remember(&mut self, entry: &[u8], state: StateId) {
         if self.0.len() < REMEMBERED_LIMIT && entry.len() <= REMEMBERED_LENGTH {
             self.0.insert(entry.into(), state);
@@ -43,8 +48,8 @@ pub(super) fn read_palette(
     }
     palette.clear();
     for (entry, item) in list.items().enumerate() {
-        let state = match known.0.get(item.payload()) {
-            Some(state) => *state,
+        let state = match known.state(item.payload()) {
+            Some(state) => state,
             None => {
                 let state =
                     read_state(item, states)?.ok_or(DecodeSectionError::PaletteEntry { field, entry })?;

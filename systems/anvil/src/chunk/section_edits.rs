@@ -3,9 +3,9 @@
 use super::encode::{EncodeChunkError, as_compound};
 use super::layout::Layout;
 use super::light_edits::LightEdits;
-use super::old_names::{name_in, property_in};
 use super::packed::{bits_for, pack};
-use super::palette::read_state;
+use super::palette::KnownEntries;
+use super::palette_entries::{MadeEntries, PaletteEntries};
 use super::patch::Patch;
 use super::sections::{LEAST_BITS, SectionFields};
 use crate::nbt::{Nbt, NbtWriter, Tag};
@@ -23,6 +23,7 @@ pub(super) struct SectionEdits<'a> {
     pub(super) cells: &'a [bool],
     pub(super) biomes_before: &'a [BiomeSection],
     pub(super) light: &'a LightEdits,
+    pub(super) known: &'a KnownEntries,
 }
 
 /// What one section needs.
@@ -43,14 +44,16 @@ impl Wanted<'_> {
 }
 
 impl<'a> SectionEdits<'a> {
-    pub(super) fn make(&self, patch: &mut Patch) -> Result<(), EncodeChunkError> {
+    pub(super) fn make(&self, made: &mut MadeEntries, patch: &mut Patch) -> Result<(), EncodeChunkError> {
         let list = self.layout.sections();
         let stored: FxHashMap<i32, Nbt<'_>> = list
             .iter()
             .flat_map(Nbt::items)
-            .filter_map(|item| Some((i32::try_from(SectionFields::of(item).y?).ok()?, item)))
+            .filter_map(|item| {
+                Some((i32::try_from(SectionFields::of(item, self.layout.flat).y?).ok()?, item))
+            })
             .collect();
-        let mut entries = StoredEntries { stored: &stored, states: self.states, bytes: None };
+        let mut entries = PaletteEntries::new(&stored, self.known, made, self.states, self.layout);
         let mut added = Vec::new();
         let mut added_count = 0;
         for wanted in self.wanted() {
@@ -108,7 +111,7 @@ impl<'a> SectionEdits<'a> {
         &self,
         section: Nbt<'_>,
         wanted: &Wanted<'_>,
-        entries: &mut StoredEntries<'_>,
+        entries: &mut PaletteEntries<'_>,
         patch: &mut Patch,
     ) {
         if let Some(cells) = wanted.cells {
@@ -143,7 +146,7 @@ impl<'a> SectionEdits<'a> {
     }
 
     /// Writes a section that the document does not have.
-    fn add(&self, wanted: &Wanted<'_>, entries: &mut StoredEntries<'_>, writer: &mut NbtWriter<'_>) {
+    fn add(&self, wanted: &Wanted<'_>, entries: &mut PaletteEntries<'_>, writer: &mut NbtWriter<'_>) {
         writer.begin(Tag::Byte, "Y");
         // Build ranges end within what a byte can say.
         writer.byte(wanted.y as i8);
@@ -175,7 +178,7 @@ impl<'a> SectionEdits<'a> {
     fn cell_payload(
         &self,
         packed: &PackedCells<'_>,
-        entries: &mut StoredEntries<'_>,
+        entries: &mut PaletteEntries<'_>,
         writer: &mut NbtWriter<'_>,
     ) {
         let (palette, data) = self.cell_fields();
@@ -187,42 +190,16 @@ impl<'a> SectionEdits<'a> {
         }
     }
 
-    fn palette(&self, packed: &PackedCells<'_>, entries: &mut StoredEntries<'_>, writer: &mut NbtWriter<'_>) {
+    fn palette(
+        &self,
+        packed: &PackedCells<'_>,
+        entries: &mut PaletteEntries<'_>,
+        writer: &mut NbtWriter<'_>,
+    ) {
         writer.list(Tag::Compound, packed.palette.len());
         for state in packed.palette.iter() {
-            match entries.bytes_of(*state) {
-                Some(bytes) => writer.raw(bytes),
-                None => palette_entry(*state, self.states, self.layout.data_version, writer),
-            }
+            writer.raw(entries.bytes_of(*state));
         }
-    }
-}
-
-/// Palette entries that the document has, so that a state is written in the words in which it came.
-struct StoredEntries<'a> {
-    stored: &'a FxHashMap<i32, Nbt<'a>>,
-    states: &'a BlockStates,
-    /// Made when first asked for: most chunks are not changed.
-    bytes: Option<FxHashMap<StateId, &'a [u8]>>,
-}
-
-impl<'a> StoredEntries<'a> {
-    fn bytes_of(&mut self, state: StateId) -> Option<&'a [u8]> {
-        let (stored, states) = (self.stored, self.states);
-        let bytes = self.bytes.get_or_insert_with(|| {
-            let mut sections: Vec<(&i32, &Nbt<'_>)> = stored.iter().collect();
-            sections.sort_by_key(|(y, _)| **y);
-            let mut bytes = FxHashMap::default();
-            for (_, section) in sections {
-                for item in SectionFields::of(*section).palette.iter().flat_map(Nbt::items) {
-                    if let Ok(Some(state)) = read_state(item, states) {
-                        bytes.entry(state).or_insert(item.payload());
-                    }
-                }
-            }
-            bytes
-        });
-        bytes.get(&state).copied()
     }
 }
 
@@ -242,43 +219,32 @@ impl PackedCells<'_> {
         {
             return PackedCells { palette: section.palette().into(), words: Some(words.into()) };
         }
+        let mut indices = [0; SECTION_CELLS];
+        section.unpack_indices(&mut indices);
+        let mut used = vec![false; section.palette().len()];
+        indices.iter().for_each(|index| used[usize::from(*index)] = true);
         // Places in the stored palette, in the order of the section's: states that no cell has get none.
-        let mut palette = Vec::new();
-        let mut place_of = vec![0_u16; section.palette().len()];
-        for (state, _) in section.counts() {
-            let entry = section.palette().iter().position(|entry| *entry == state);
-            place_of[entry.expect("a counted state is in the palette")] = palette.len() as u16;
-            palette.push(state);
+        let mut palette = Vec::with_capacity(used.len());
+        let mut place_of = vec![0_u16; used.len()];
+        for ((place, used), state) in place_of.iter_mut().zip(&used).zip(section.palette()) {
+            *place = palette.len() as u16;
+            if *used {
+                palette.push(*state);
+            }
         }
         // Before 21w43a a section always had indices.
         if palette.len() == 1 && layout.flat {
             return PackedCells { palette: palette.into(), words: None };
         }
-        let mut indices = [0; SECTION_CELLS];
-        section.unpack_indices(&mut indices);
-        for index in &mut indices {
-            *index = place_of[usize::from(*index)];
+        if palette.len() < used.len() {
+            for index in &mut indices {
+                *index = place_of[usize::from(*index)];
+            }
         }
         let mut words = Vec::new();
         pack(&indices, bits_for(palette.len(), LEAST_BITS), layout.straddling, &mut words);
         PackedCells { palette: palette.into(), words: Some(words.into()) }
     }
-}
-
-fn palette_entry(state: StateId, states: &BlockStates, data_version: i32, writer: &mut NbtWriter<'_>) {
-    let name = states.name(state);
-    writer.begin(Tag::String, "Name");
-    writer.string(name_in(data_version, name));
-    if states.properties(state).len() > 0 {
-        writer.begin(Tag::Compound, "Properties");
-        for (property, value) in states.properties(state) {
-            let (property, value) = property_in(data_version, name, property, value);
-            writer.begin(Tag::String, property);
-            writer.string(value);
-        }
-        writer.end();
-    }
-    writer.end();
 }
 
 fn biome_payload(biomes: &BiomeSection, writer: &mut NbtWriter<'_>) {

@@ -26,7 +26,7 @@ pub(super) struct SectionFields<'a> {
 /// Memory that reading sections uses again and again.
 pub(super) struct Scratch {
     palette: Vec<StateId>,
-    known_entries: KnownEntries,
+    pub(super) known_entries: KnownEntries,
     indices: Box<[u16; SECTION_CELLS]>,
     biome_names: BiomeNames,
 }
@@ -43,28 +43,31 @@ impl Scratch {
 }
 
 impl<'a> SectionFields<'a> {
-    pub(super) fn of(section: Nbt<'a>) -> SectionFields<'a> {
+    /// The fields of the layout that is `flat` or not. Of fields with one name the first is taken, as it is where a
+    /// field is replaced.
+    pub(super) fn of(section: Nbt<'a>, flat: bool) -> SectionFields<'a> {
         let mut fields = SectionFields::default();
+        let (mut y, mut states) = (None, None);
         for (name, value) in section.fields() {
+            let field = match name {
+                b"Y" => &mut y,
+                b"block_states" if flat => &mut states,
+                b"Palette" if !flat => &mut fields.palette,
+                b"BlockStates" if !flat => &mut fields.data,
+                b"biomes" => &mut fields.biomes,
+                b"BlockLight" => &mut fields.block_light,
+                b"SkyLight" => &mut fields.sky_light,
+                _ => continue,
+            };
+            field.get_or_insert(value);
+        }
+        fields.y = y.and_then(|y| y.integer());
+        for (name, value) in states.iter().flat_map(Nbt::fields) {
             match name {
-                b"Y" => fields.y = value.integer(),
-                b"block_states" => {
-                    for (name, value) in value.fields() {
-                        match name {
-                            b"palette" => fields.palette = Some(value),
-                            b"data" => fields.data = Some(value),
-                            _ => {}
-                        }
-                    }
-                }
-                // Before 21w43a.
-                b"Palette" => fields.palette = Some(value),
-                b"BlockStates" => fields.data = Some(value),
-                b"biomes" => fields.biomes = Some(value),
-                b"BlockLight" => fields.block_light = Some(value),
-                b"SkyLight" => fields.sky_light = Some(value),
-                _ => {}
-            }
+                b"palette" => fields.palette.get_or_insert(value),
+                b"data" => fields.data.get_or_insert(value),
+                _ => continue,
+            };
         }
         fields
     }
