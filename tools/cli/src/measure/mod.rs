@@ -4,6 +4,7 @@
 //! setting). Preparing a case checks that both give the same result before either is timed; the sides then take turns
 //! in one process, and the ratio is formed pair by pair. A subject is a module with one function that lists its cases.
 
+mod anvil;
 mod bodies;
 mod case;
 mod engine;
@@ -25,7 +26,8 @@ use crate::outcome::{Failure, Outcome};
 
 /// All cases of all subjects, in the order in which they are listed and run.
 fn cases() -> Vec<Case> {
-    let subjects = [engine::cases(), bodies::cases(), light::cases(), queues::cases(), transit::cases()];
+    let subjects =
+        [engine::cases(), anvil::cases(), bodies::cases(), light::cases(), queues::cases(), transit::cases()];
     subjects.into_iter().flatten().collect()
 }
 
