@@ -230,7 +230,9 @@ fn collect(folder: &Path, name: &str, found: &mut Vec<Source>) {
         let path = entry.path();
         let name = format!("{name}/{}", entry.file_name().to_string_lossy());
         if path.is_dir() {
-            collect(&path, &name, found);
+            if !["target", "node_modules"].contains(&&*entry.file_name().to_string_lossy()) {
+                collect(&path, &name, found);
+            }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(Source { text: fs::read_to_string(&path).expect("UTF-8"), name });
         }
