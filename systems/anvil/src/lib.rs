@@ -7,6 +7,7 @@
 //! | [`compression`] | gzip, zlib, LZ4 and none, with caps |
 //! | [`nbt`] | NBT read in place |
 //! | [`chunk`] | the chunk codec: between NBT and the columns of `voxtick-worlds` |
+//! | [`entities`] | dropped items in a chunk's entities, all others kept as they are |
 //! | [`save`] | the folders of a save and the regions in them |
 //! | [`linear`] | the Linear region format |
 //! | [`convert`] | between compressions and formats |
@@ -53,6 +54,7 @@
 pub mod chunk;
 pub mod compression;
 pub mod convert;
+pub mod entities;
 pub mod files;
 
 mod limits;

@@ -16,7 +16,7 @@ mod old_names;
 mod packed;
 mod palette;
 mod palette_entries;
-mod patch;
+pub(crate) mod patch;
 mod section_edits;
 mod sections;
 mod words;

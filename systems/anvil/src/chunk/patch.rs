@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Replacements to be made in a document, with the bytes that take the place.
 #[derive(Debug, Default)]
-pub(super) struct Patch {
+pub(crate) struct Patch {
     edits: Vec<Edit>,
     bytes: Vec<u8>,
 }
@@ -19,17 +19,17 @@ struct Edit {
 }
 
 impl Patch {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.edits.clear();
         self.bytes.clear();
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
 
     /// Puts what `write` writes in the place of a part of the document.
-    pub(super) fn replace(&mut self, out: Range<usize>, write: impl FnOnce(&mut NbtWriter<'_>)) {
+    pub(crate) fn replace(&mut self, out: Range<usize>, write: impl FnOnce(&mut NbtWriter<'_>)) {
         let start = self.bytes.len();
         write(&mut NbtWriter::new(&mut self.bytes));
         self.edits.push(Edit { out, by: start..self.bytes.len() });
@@ -37,7 +37,7 @@ impl Patch {
 
     /// Gives a field of a compound the payload that `write` writes; the field is added at the compound's end where it
     /// is missing, and replaced as a whole where it is of another kind.
-    pub(super) fn set_field(
+    pub(crate) fn set_field(
         &mut self,
         compound: Nbt<'_>,
         name: &str,
@@ -58,14 +58,14 @@ impl Patch {
     }
 
     /// Takes a field out of a compound, if it is there.
-    pub(super) fn remove_field(&mut self, compound: Nbt<'_>, name: &str) {
+    pub(crate) fn remove_field(&mut self, compound: Nbt<'_>, name: &str) {
         if let Some(field) = compound.field(name) {
             self.replace(field.named_range(), |_| {});
         }
     }
 
     /// Writes the patched document.
-    pub(super) fn apply(&mut self, document: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn apply(&mut self, document: &[u8], out: &mut Vec<u8>) {
         // Stable, so that fields added to one compound keep their order.
         self.edits.sort_by_key(|edit| edit.out.start);
         out.clear();
