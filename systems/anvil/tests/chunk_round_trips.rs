@@ -153,7 +153,8 @@ fn below(random: &mut u64, bound: u64) -> u64 {
 fn change_at_random(chunk: &mut Chunk, dimension: &Dimension, states: &Arc<BlockStates>, random: &mut u64) {
     let before = original(chunk);
     let height = (dimension.max_y() - dimension.min_y()) as u64;
-    for _ in 0..=below(random, [3, 60, 2000][below(random, 3) as usize]) {
+    let most = [3, 60, 2000][below(random, 3) as usize];
+    for _ in 0..=below(random, most) {
         let cell = below(random, height * 256) as i32;
         let (x, y, z) = (cell % 16, dimension.min_y() + cell / 256, cell / 16 % 16);
         let state = StateId(below(random, states.known_count() as u64) as u32);
