@@ -7,24 +7,20 @@ use std::time::{Duration, Instant};
 
 use voxtick::engine::{HandOff, HandOffSettings};
 
-use super::quantile;
 use crate::measure::{Case, Pair};
 
 /// Values of one sample.
 const VALUES: u64 = if cfg!(test) { 20 } else { 2_000 };
 
 pub(super) fn cases() -> Vec<Case> {
-    [("p50", 0.5), ("p99", 0.99)]
-        .map(|(name, fraction)| {
-            let sides = ("hand-off, flushed", "crossbeam-channel");
-            Case::new(format!("queues/latency/{name}"), sides, 1, move || {
-                Ok(Pair::sampled(
-                    move || quantile(&mut through_hand_off(), fraction),
-                    move || quantile(&mut through_channel(), fraction),
-                ))
-            })
-        })
-        .into()
+    let sides = ("hand-off, flushed", "crossbeam-channel");
+    let case = Case::new("queues/latency", sides, VALUES, || {
+        Ok(Pair::each(
+            |latencies| latencies.extend(through_hand_off()),
+            |latencies| latencies.extend(through_channel()),
+        ))
+    });
+    vec![case]
 }
 
 fn through_hand_off() -> Vec<Duration> {

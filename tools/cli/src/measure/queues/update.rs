@@ -9,8 +9,13 @@ use std::time::{Duration, Instant};
 use bevy_ecs::prelude::{Res, Resource};
 use voxtick::engine::{Meter, Setup, Simulation, Stage, Update, UpdateWorker, UpdateWorkerSettings};
 
-use super::quantile;
 use crate::measure::{Case, CaseError, Pair};
+
+/// Values published in one call of `queues/update/wake`.
+const WAKES: u64 = if cfg!(test) { 1 } else { 4 };
+
+/// Ticks of one call of `queues/update/flood`.
+const TICKS: u64 = if cfg!(test) { 2 } else { 200 };
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = vec![wake()];
@@ -20,14 +25,13 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// One value is published 5 ms into the worker's idle time: from there until the executor has it. A sample is the
-/// median of five.
+/// One value is published 5 ms into the worker's idle time: from there until the executor has it.
 fn wake() -> Case {
-    Case::new("queues/update/wake", ("sleeps until marked", "sleeps 50 ms"), 1, || {
+    Case::new("queues/update/wake", ("sleeps until marked", "sleeps 50 ms"), WAKES, || {
         let (sender, arrivals) = mpsc::channel();
         let worker = start(Duration::ZERO, move |_| note_arrival(&sender))?;
         let ours = move || {
-            wake_time(&arrivals, || {
+            wake_times(&arrivals, || {
                 let published = Instant::now();
                 assert!(worker.mark([0; 3], ()).is_ok());
                 published
@@ -35,14 +39,11 @@ fn wake() -> Case {
         };
         let (sender, arrivals) = mpsc::channel();
         let polling = Polling::start(Duration::ZERO, move || note_arrival(&sender));
-        let other = move || wake_time(&arrivals, || polling.mark(0));
-        let mut pair = Pair::sampled(ours, other);
+        let other = move || wake_times(&arrivals, || polling.mark(0));
         // Warm-up.
-        for _ in 0..if cfg!(test) { 1 } else { 4 } {
-            pair.ours.time(1, &mut Vec::new());
-            pair.other.time(1, &mut Vec::new());
-        }
-        Ok(pair)
+        ours();
+        other();
+        Ok(Pair::each(move |times| times.extend(ours()), move |times| times.extend(other())))
     })
 }
 
@@ -51,13 +52,15 @@ fn note_arrival(arrivals: &mpsc::Sender<Instant>) {
     let _ = arrivals.send(Instant::now());
 }
 
-fn wake_time(arrivals: &mpsc::Receiver<Instant>, mut publish: impl FnMut() -> Instant) -> Duration {
-    let once = |_| {
+fn wake_times(
+    arrivals: &mpsc::Receiver<Instant>,
+    mut publish: impl FnMut() -> Instant,
+) -> [Duration; WAKES as usize] {
+    std::array::from_fn(|_| {
         thread::sleep(Duration::from_millis(5));
         let published = publish();
         arrivals.recv().map_or(Duration::MAX, |arrived| arrived - published)
-    };
-    quantile(&mut (0..5).map(once).collect::<Vec<_>>(), 0.5)
+    })
 }
 
 /// CPU time of the whole process while entries wait for 250 ms and are handed over.
@@ -112,22 +115,21 @@ fn process_cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// The 99th percentile of ticks that compute for a millisecond, with and without another thread that marks twice as
-/// many positions as a worker's queue holds, again and again.
+/// Ticks that compute for a millisecond, with and without another thread that marks twice as many positions as a
+/// worker's queue holds, again and again.
 fn flood() -> Case {
-    Case::new("queues/update/flood", ("p99 tick, flooded", "p99 tick, quiet"), 1, || {
+    Case::new("queues/update/flood", ("ticks, flooded", "ticks, quiet"), TICKS, || {
         let worker = Arc::new(start(Duration::from_millis(250), |_| ())?);
         let (mut flooded, mut quiet) = (ticking()?, ticking()?);
         let is_on = Arc::new(AtomicBool::new(false));
         let flooding = Flooding::start(worker, is_on.clone());
-        Ok(Pair::sampled(
-            move || {
+        Ok(Pair::each(
+            move |times| {
                 flooding.set(true);
-                let time = slowest_ticks(&mut flooded);
+                times.extend(ticks(&mut flooded));
                 flooding.set(false);
-                time
             },
-            move || slowest_ticks(&mut quiet),
+            move |times| times.extend(ticks(&mut quiet)),
         ))
     })
 }
@@ -154,9 +156,8 @@ fn ticking() -> Result<Simulation, CaseError> {
         .map_err(|error| CaseError::Input(error.to_string()))
 }
 
-fn slowest_ticks(simulation: &mut Simulation) -> Duration {
-    let tick = |_| simulation.tick().map_or(Duration::MAX, |report| report.wall);
-    quantile(&mut (0..if cfg!(test) { 2 } else { 200 }).map(tick).collect::<Vec<_>>(), 0.99)
+fn ticks(simulation: &mut Simulation) -> impl Iterator<Item = Duration> {
+    (0..TICKS).map(|_| simulation.tick().map_or(Duration::MAX, |report| report.wall))
 }
 
 /// A thread that floods a worker while it is told to.
