@@ -23,6 +23,8 @@ use crate::spread::{Around, EdgesAround, reach, reach_past_edges};
 
 /// No chunk, no section, no edges.
 pub(crate) const NONE: u32 = u32::MAX;
+/// How many layers' worth of scratch are kept from run to run: as many as a chunk needs.
+const KEPT_LAYERS: usize = 128;
 /// States of a section beside "its cells are at this place".
 const UNLIT: u32 = u32::MAX;
 const BRIGHT: u32 = u32::MAX - 1;
@@ -237,6 +239,17 @@ impl AreaKernel {
         }
     }
 
+    /// Takes stored light, which becomes absent, for its memory.
+    pub(crate) fn reuse(&mut self, stored: &mut [LightLevels]) {
+        for levels in stored {
+            if let LightLevels::Nibbles(mut nibbles) = std::mem::replace(levels, LightLevels::Absent)
+                && Arc::get_mut(&mut nibbles).is_some()
+            {
+                self.spare.push(nibbles);
+            }
+        }
+    }
+
     /// Bytes of scratch, allocator overhead aside.
     pub(crate) fn memory_bytes(&self) -> usize {
         let seeds: usize = self.seeds.iter().map(|seeds| seeds.capacity() * size_of::<(u32, u16)>()).sum();
@@ -408,6 +421,8 @@ fn run(kernel: &mut AreaKernel, area: &Area, input: &AreaInput<'_>, from: u8) {
         kernel.seeds[usize::from(level)] = seeds;
         std::mem::swap(&mut kernel.todo, &mut kernel.next);
     }
+    fresh.clear();
+    fresh.shrink_to(KEPT_LAYERS);
     kernel.fresh = fresh;
 }
 

@@ -68,18 +68,24 @@ impl ChunkLighter {
             })
             .collect();
         let columns: Vec<&[Opacity]> = opacities.iter().map(Vec::as_slice).collect();
-        self.light_columns(world, &positions, &columns, |_| true, Channels::InTurn)
+        let nothing =
+            || ChunkLight::absent(world.dimension().min_section(), world.dimension().section_count());
+        let mut lit: Vec<(ChunkPos, ChunkLight)> =
+            positions.iter().map(|&position| (position, nothing())).collect();
+        self.light_columns(world, &positions, &columns, &mut lit, Channels::InTurn);
+        lit
     }
 
-    /// As [`ChunkLighter::light`], from what the sections let through, for those chunks that are `wanted`.
+    /// As [`ChunkLighter::light`], from what the sections let through, for those chunks that are to be `lit`, ascending;
+    /// the memory of the light that they have is used again where nobody else has it.
     pub(crate) fn light_columns(
         &mut self,
         world: &World,
         positions: &[ChunkPos],
         columns: &[&[Opacity]],
-        wanted: impl Fn(ChunkPos) -> bool,
+        lit: &mut [(ChunkPos, ChunkLight)],
         channels: Channels,
-    ) -> Vec<(ChunkPos, ChunkLight)> {
+    ) {
         let slots: FxHashMap<ChunkPos, u32> =
             positions.iter().zip(0..).map(|(&at, slot)| (at, slot)).collect();
         let beside = |at: ChunkPos, x, z| at.checked_offset(x, z).and_then(|at| slots.get(&at).copied());
@@ -89,18 +95,16 @@ impl ChunkLighter {
             .collect();
         let dimension = world.dimension();
         let sections = dimension.section_count();
-        let kept: Vec<bool> = positions.iter().map(|&position| wanted(position)).collect();
+        let is_kept = |at: &ChunkPos| lit.binary_search_by_key(at, |lit| lit.0).is_ok();
+        let kept: Vec<bool> = positions.iter().map(is_kept).collect();
         let input = AreaInput { columns, links: &links, kept: &kept, states: world.states() };
-        let mut lit: Vec<(ChunkPos, ChunkLight)> = positions
-            .iter()
-            .zip(&kept)
-            .filter(|&(_, &kept)| kept)
-            .map(|(&position, _)| {
-                let mut light = ChunkLight::absent(dimension.min_section(), sections);
-                light.incomplete = (-1..=1).any(|x| (-1..=1).any(|z| beside(position, x, z).is_none()));
-                (position, light)
-            })
-            .collect();
+        let [first, second] = &mut self.kernels;
+        for (position, light) in lit.iter_mut() {
+            light.incomplete = (-1..=1).any(|x| (-1..=1).any(|z| beside(*position, x, z).is_none()));
+            first.reuse(&mut light.sky);
+            let kernel = if channels == Channels::AtOnce { &mut *second } else { &mut *first };
+            kernel.reuse(&mut light.block);
+        }
         self.area.prepare(&input);
         let (width, area) = (self.width, &self.area);
         let chunks: Vec<usize> = (0..positions.len()).filter(|&chunk| kept[chunk]).collect();
@@ -123,7 +127,6 @@ impl ChunkLighter {
                 collect(kernel, &mut sky);
             }
         };
-        let [first, second] = &mut self.kernels;
         match channels {
             Channels::InTurn => {
                 light_blocks(first);
@@ -133,7 +136,6 @@ impl ChunkLighter {
                 rayon::join(|| light_sky(first), || light_blocks(second));
             }
         }
-        lit
     }
 
     /// Bytes of scratch, allocator overhead aside.

@@ -209,6 +209,8 @@ impl EditKernel {
             }
         };
         if self.used == self.working.len() {
+            // One is 5 KiB, and the most that ever took part at once are kept: no more than those.
+            self.working.reserve_exact(1);
             self.working.push(Working::default());
         }
         self.working[self.used].start(place, section, levels, edges);
@@ -400,15 +402,16 @@ fn run(
     outcome: &mut Option<Difference>,
 ) {
     kernel.touched.clear();
-    let settled = if input.channel == LightChannel::Sky { kernel.move_sources(input, changed) } else { 0 };
-    let mut brightest = kernel.force(input, changed);
+    let (settled, all_settled) =
+        if input.channel == LightChannel::Sky { kernel.move_sources(input, changed) } else { (0, false) };
+    let mut brightest = kernel.force(input, if all_settled { &[] } else { changed });
     if kernel.working[..kernel.used].iter().any(|working| working.sources_differ != 0) {
         brightest = MAX_LEVEL;
     }
     let mut supported = true;
     for level in (1..=brightest).rev() {
         supported &= kernel.take_level(input, level);
-        if !supported {
+        if !supported || kernel.next.is_empty() && kernel.forced.is_empty() {
             break;
         }
     }
@@ -543,20 +546,18 @@ impl EditKernel {
         };
         for y in bits(step.layers) {
             let reached: Layer = if edged { reach_past_edges(&around, &edges, y) } else { reach(&around, y) };
-            let (own, open) = (layer(around.own, y), layer(open, y));
-            set_layer(&mut step.lit, y, each(|at| own[at] | reached[at] & open[at]));
-        }
-        for &(cell, _) in emitters.iter().filter(|&&(_, emission)| emission == level) {
-            let cell = usize::from(cell);
-            if step.layers >> (cell / 256) & 1 != 0 {
-                step.lit[cell / 64] |= 1 << (cell % 64);
-            }
-        }
-        for y in bits(step.layers) {
-            let (lit, before) = (layer(&step.lit, y), this.stored_layer(y, level));
-            let differ = each(|at| (lit[at] ^ before[at]) & valid[at]);
+            let (own, open, before) = (layer(around.own, y), layer(open, y), this.stored_layer(y, level));
+            let differ = each(|at| ((own[at] | reached[at] & open[at]) ^ before[at]) & valid[at]);
             set_layer(&mut step.lit, y, each(|at| before[at] ^ differ[at]));
             set_layer(&mut step.differ, y, differ);
+        }
+        for cell in emitters.iter().filter(|&&(_, emission)| emission == level).map(|&(cell, _)| cell) {
+            let (word, bit) = (usize::from(cell) / 64, 1 << (cell % 64));
+            if step.layers >> (cell / 256) & 1 != 0 && valid[word % 4] & bit != 0 {
+                let before = step.lit[word] ^ step.differ[word];
+                step.lit[word] |= bit;
+                step.differ[word] = step.differ[word] & !bit | !before & bit;
+            }
         }
     }
 

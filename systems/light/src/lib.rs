@@ -3,7 +3,7 @@
 //! | what you have | what to call |
 //! |---|---|
 //! | one closed section as a mask | [`light_section`] |
-//! | some chunks, to be lit from nothing | [`ChunkLighter`], or [`relight`] on many threads |
+//! | some chunks, to be lit from nothing | [`ChunkLighter`], or [`relight`] and [`Relighter`] on many threads |
 //! | a [`World`](voxtick_worlds::World) whose blocks and chunks change | [`Lighting`] |
 //! | a simulation | [`LightPlugin`] |
 //! | stored light that may be wrong | [`check`] |

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use voxtick_worlds::{BlockChange, ChangeCursor, ChunkEvent, ChunkPos, LightChannel, SectionPos, World};
+use voxtick_worlds::{
+    BlockChange, ChangeCursor, ChunkEvent, ChunkLight, ChunkPos, LightChannel, SectionPos, World,
+};
 
 use crate::columns::Columns;
 use crate::compare::changed_cells;
@@ -310,7 +312,12 @@ impl Lighting {
 
     /// Lights chunks from nothing.
     fn relight(&mut self, world: &mut World, relit: &BTreeSet<ChunkPos>, outcome: &mut LightOutcome) {
-        for (position, light) in self.tiles.light(world, &self.columns, relit) {
+        let dimension = world.dimension();
+        let nothing = || ChunkLight::absent(dimension.min_section(), dimension.section_count());
+        let known = relit.iter().copied().filter(|&position| self.columns.place(position).is_some());
+        let mut lit: Vec<(ChunkPos, ChunkLight)> = known.map(|position| (position, nothing())).collect();
+        self.tiles.light(world, &self.columns, &mut lit);
+        for (position, light) in lit {
             let Some(chunk) = world.chunk_mut(position) else { continue };
             let mut differs = chunk.light.is_none();
             for channel in [LightChannel::Block, LightChannel::Sky] {

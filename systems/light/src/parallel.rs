@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
-use voxtick_worlds::{ChunkLight, ChunkPos, World};
+use voxtick_worlds::{ChunkLight, ChunkPos, LightLevels, World};
 
 use crate::chunks::{Channels, ChunkLighter};
 use crate::columns::{Columns, derive};
@@ -46,48 +46,34 @@ impl TileLighter {
         TileLighter { width, lighters: Mutex::default() }
     }
 
-    /// The light of `positions` from nothing, tile by tile: light reaches 15 cells, so one ring of chunks around a tile
-    /// decides all of its levels.
-    pub(crate) fn light(
-        &self,
-        world: &World,
-        columns: &Columns,
-        positions: &BTreeSet<ChunkPos>,
-    ) -> Vec<(ChunkPos, ChunkLight)> {
-        let tile_of = |at: &ChunkPos| (at.x.div_euclid(TILE_EDGE), at.z.div_euclid(TILE_EDGE));
-        let mut by_tile: Vec<ChunkPos> =
-            positions.iter().copied().filter(|&at| columns.place(at).is_some()).collect();
-        by_tile.sort_by_key(tile_of);
-        let tiles: Vec<&[ChunkPos]> = by_tile.chunk_by(|a, b| tile_of(a) == tile_of(b)).collect();
+    /// Computes the light of the chunks of `lit` from nothing, tile by tile: light reaches 15 cells, so one ring of chunks
+    /// around a tile decides all of its levels. All of them must be among the `columns`. Leaves them in another order.
+    pub(crate) fn light(&self, world: &World, columns: &Columns, lit: &mut [(ChunkPos, ChunkLight)]) {
+        let tile_of = |at: ChunkPos| (at.x.div_euclid(TILE_EDGE), at.z.div_euclid(TILE_EDGE));
+        lit.sort_unstable_by_key(|&(at, _)| (tile_of(at), at));
+        let mut tiles: Vec<&mut [(ChunkPos, ChunkLight)]> =
+            lit.chunk_by_mut(|a, b| tile_of(a.0) == tile_of(b.0)).collect();
         let in_parallel = rayon::current_num_threads() > 1;
-        let light_tile = |tile: &&[ChunkPos]| {
+        tiles.par_iter_mut().with_max_len(1).for_each(|tile| {
             let ring = |at: ChunkPos| {
                 (-1..=1).flat_map(move |x| (-1..=1).filter_map(move |z| at.checked_offset(x, z)))
             };
-            let mut area: Vec<ChunkPos> = tile.iter().flat_map(|&at| ring(at)).collect();
+            let mut area: Vec<ChunkPos> = tile.iter().flat_map(|&(at, _)| ring(at)).collect();
             area.sort_unstable();
             area.dedup();
             let (area, sections): (Vec<ChunkPos>, Vec<&[Opacity]>) = area
                 .into_iter()
                 .filter_map(|at| Some((at, columns.at(columns.place(at)?).sections.as_slice())))
                 .unzip();
+            let at_once = in_parallel && area.len() >= FEWEST_CHUNKS_AT_ONCE;
+            let channels = if at_once { Channels::AtOnce } else { Channels::InTurn };
             // A lock is held for a moment only, and what it guards is scratch.
             let idle = || self.lighters.lock().unwrap_or_else(PoisonError::into_inner);
             let taken = idle().pop();
-            let at_once = in_parallel && area.len() >= FEWEST_CHUNKS_AT_ONCE;
-            let channels = if at_once { Channels::AtOnce } else { Channels::InTurn };
             let mut lighter = taken.unwrap_or_else(|| ChunkLighter::with_width(self.width));
-            let lit = lighter.light_columns(
-                world,
-                &area,
-                &sections,
-                |at| tile.binary_search(&at).is_ok(),
-                channels,
-            );
+            lighter.light_columns(world, &area, &sections, tile, channels);
             idle().push(lighter);
-            lit
-        };
-        tiles.par_iter().map(light_tile).flatten_iter().collect()
+        });
     }
 
     /// Bytes of scratch, allocator overhead aside.
@@ -126,17 +112,58 @@ impl Relighter {
     /// The light of the chunks at `positions` as if no others were loaded, ascending. Positions without a chunk are left
     /// out.
     pub fn relight(&mut self, world: &World, positions: &BTreeSet<ChunkPos>) -> Vec<(ChunkPos, ChunkLight)> {
-        let loaded: Vec<ChunkPos> =
-            positions.iter().copied().filter(|&position| world.chunk(position).is_some()).collect();
-        self.columns.start_anew(&loaded);
+        let dimension = world.dimension();
+        let nothing = || ChunkLight::absent(dimension.min_section(), dimension.section_count());
+        let loaded = positions.iter().copied().filter(|&position| world.chunk(position).is_some());
+        let mut lit: Vec<(ChunkPos, ChunkLight)> = loaded.map(|position| (position, nothing())).collect();
+        self.light(world, &mut lit);
+        lit.sort_unstable_by_key(|(position, _)| *position);
+        lit
+    }
+
+    /// Gives all chunks of `world` the light that their blocks alone demand, in place: the memory of the light that they
+    /// had is used again, where nobody else has it.
+    ///
+    /// ```
+    /// use voxtick_light::Relighter;
+    /// use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, World};
+    /// let mut world = World::new(Dimension::overworld(), BlockStates::load());
+    /// let at = ChunkPos::new(0, 0);
+    /// world.insert_chunk(Chunk::empty(at, world.dimension()));
+    /// Relighter::default().relight_all(&mut world);
+    /// assert!(world.chunk(at).unwrap().light.is_some());
+    /// ```
+    pub fn relight_all(&mut self, world: &mut World) {
+        let dimension = world.dimension();
+        let (bottom, sections) = (dimension.min_section(), dimension.section_count());
+        let positions: Vec<ChunkPos> = world.chunk_positions().collect();
+        let mut lit: Vec<(ChunkPos, ChunkLight)> = Vec::with_capacity(positions.len());
+        for position in positions {
+            let Some(chunk) = world.chunk_mut(position) else { continue };
+            let fits = |light: &ChunkLight| {
+                let right = |levels: &[LightLevels]| levels.len() == sections + 2;
+                light.bottom_section == bottom - 1 && right(&light.block) && right(&light.sky)
+            };
+            let had = chunk.light.take().map(|light| *light).filter(fits);
+            lit.push((position, had.unwrap_or_else(|| ChunkLight::absent(bottom, sections))));
+        }
+        self.light(world, &mut lit);
+        for (position, light) in lit {
+            if let Some(chunk) = world.chunk_mut(position) {
+                chunk.light = Some(Box::new(light));
+            }
+        }
+    }
+
+    fn light(&mut self, world: &World, lit: &mut [(ChunkPos, ChunkLight)]) {
+        let positions: Vec<ChunkPos> = lit.iter().map(|lit| lit.0).collect();
+        self.columns.start_anew(&positions);
         self.columns.all_mut().par_iter_mut().for_each(|column| {
             if let Some(chunk) = world.chunk(column.position) {
                 derive(self.width, chunk, world.states(), &mut column.sections);
             }
         });
-        let mut lit = self.tiles.light(world, &self.columns, positions);
-        lit.sort_by_key(|(position, _)| *position);
-        lit
+        self.tiles.light(world, &self.columns, lit);
     }
 }
 

@@ -11,8 +11,8 @@ use crate::working::nibbles_mut;
 
 impl EditKernel {
     /// Follows every changed column down and notes the cells whose being a source has changed. Returns how many cells
-    /// were settled on the way, their new level written already.
-    pub(crate) fn move_sources(&mut self, input: &mut EditInput<'_>, changed: &[ChangedCell]) -> u64 {
+    /// were settled on the way, their new level written already, and whether all the changed ones are among them.
+    pub(crate) fn move_sources(&mut self, input: &mut EditInput<'_>, changed: &[ChangedCell]) -> (u64, bool) {
         if let &[only] = changed
             && let Some(settled) = self.settle(input, only)
         {
@@ -37,7 +37,7 @@ impl EditKernel {
             }
         }
         self.by_column = columns;
-        0
+        (0, false)
     }
 
     /// Follows one column from `height` down as long as its sources differ from those stored, or changes lie ahead.
@@ -93,11 +93,15 @@ impl EditKernel {
     /// that stopped being a source among four that are ones has 14 now and lights nothing that it lit before, and a
     /// cell that became one among four of at least 14 lights nothing new. In the open that is the whole column.
     ///
-    /// Returns how many cells were settled. `None`, and nothing done, where the column has neighbours in other chunks.
+    /// Both hold as well for the changed cell itself, whose new level is 0 if light does not enter it, and for the lowest
+    /// cell of the column above one that takes no light.
+    ///
+    /// Returns how many cells were settled, and whether the changed one was. `None`, and nothing done, where the column
+    /// has neighbours in other chunks.
     ///
     /// PERF: one block under the open sky changes a column of hundreds of cells; as masks of all sections it touches
     /// that took 11 us, settled it takes 2 to 3.
-    fn settle(&mut self, input: &mut EditInput<'_>, changed: ChangedCell) -> Option<u64> {
+    fn settle(&mut self, input: &mut EditInput<'_>, changed: ChangedCell) -> Option<(u64, bool)> {
         let column = usize::from(changed.cell % 256);
         let inner = |at: usize| (1..15).contains(&at);
         if !inner(column % 16) || !inner(column / 16) {
@@ -116,7 +120,7 @@ impl EditKernel {
                 self.levels_mut(input, place, section)?.level(cell).unwrap_or(0) == MAX_LEVEL
             }
         };
-        let mut settled = 0;
+        let (mut settled, mut is_changed_settled) = (0, false);
         let mut unsettled = std::mem::take(&mut self.unsettled);
         'sections: loop {
             let below = section.checked_sub(1);
@@ -157,14 +161,22 @@ impl EditKernel {
                         }
                         (None, None) => (None, None),
                     };
-                    let goes_on = goes_on.1.is_some_and(|(section, next)| {
+                    let goes_on = goes_on.1.is_none_or(|(section, next)| {
                         let was = goes_on.0 == Some(MAX_LEVEL);
-                        was != (source && lets_sky_in(input, place, section, next))
+                        let below = &input.columns.at(place).sections[section as usize];
+                        was != (source && lets_sky_in(input, place, section, next)) || takes_none(below, next)
                     });
                     let least = if source { MAX_LEVEL - 1 } else { MAX_LEVEL };
-                    let can_settle = !is_changed && goes_on && !shaped && has(own.open(), cell);
+                    let takes_none = is_changed && takes_none(own, cell);
+                    let is_plain = !shaped && !(is_changed && changed.shaped);
+                    let can_settle = goes_on && is_plain && (has(own.open(), cell) || takes_none);
                     if can_settle && beside(&levels, cell).into_iter().all(|level| level >= least) {
-                        let level = if source { MAX_LEVEL } else { MAX_LEVEL - 1 };
+                        let level = match (source, takes_none) {
+                            (true, _) => MAX_LEVEL,
+                            (false, false) => MAX_LEVEL - 1,
+                            (false, true) => 0,
+                        };
+                        is_changed_settled |= is_changed;
                         let pair = &mut nibbles_mut(&mut levels)[cell / 2];
                         let shift = cell % 2 * 4;
                         *pair = *pair & !(15 << shift) | level << shift;
@@ -194,8 +206,13 @@ impl EditKernel {
             self.toggle_source(working, cell);
         }
         self.unsettled = unsettled;
-        Some(settled)
+        Some((settled, is_changed_settled))
     }
+}
+
+/// Whether no light enters a cell, at whatever cost.
+fn takes_none(opacity: &Opacity, cell: usize) -> bool {
+    !has(opacity.open(), cell) && opacity.mixed().is_none_or(|mixed| mixed.slow.is_empty())
 }
 
 /// Settles cells of a column from `cell` down, in a section without shaped faces, as long as each and the one below it

@@ -3,7 +3,6 @@
 mod edits;
 mod inputs;
 
-use std::collections::BTreeSet;
 use std::hint::black_box;
 
 use voxtick::light::reference::{self, FlatLight};
@@ -85,40 +84,40 @@ fn light_sections(sources: usize, solid: usize, mixed: bool) -> Result<Pair, Cas
 /// All chunks of a world, both channels from nothing, what the sections let through included; on `threads` threads, or
 /// without any pool.
 fn chunks(world: World, threads: Option<usize>) -> Result<Pair, CaseError> {
+    let mut lit = World::new(world.dimension().clone(), world.states().clone());
+    for chunk in world.chunks() {
+        lit.insert_chunk(chunk.clone());
+    }
     // The flood fill keeps a reference to its world; the process measures and ends.
     let world: &'static World = Box::leak(Box::new(world));
     let positions: Vec<ChunkPos> = world.chunk_positions().collect();
-    let set: BTreeSet<ChunkPos> = positions.iter().copied().collect();
-    let pool = match threads {
-        Some(threads) => Some(
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .map_err(|error| CaseError::Input(error.to_string()))?,
-        ),
-        None => None,
-    };
-    let (mut lighter, mut relighter) = (ChunkLighter::default(), Relighter::default());
-    let mut ours = {
-        let positions = positions.clone();
-        move || match &pool {
-            Some(pool) => pool.install(|| relighter.relight(world, &set)),
-            None => lighter.light(world, &positions),
-        }
-    };
     let mut flood = FlatLight::new(world, &positions);
     flood.light_all();
-    let mut unequal = (0, None);
-    for (position, light) in ours() {
-        let expected = flood.chunk_light(position);
-        if expected.as_ref() != Some(&light) {
-            let first = expected.map(|expected| first_difference(position, &light, &expected));
-            unequal = (unequal.0 + 1, unequal.1.or(first));
+    let mut relighter = Relighter::default();
+    let mut ours: Box<dyn FnMut() -> Vec<(ChunkPos, ChunkLight)>> = match threads {
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .map_err(|error| CaseError::Input(error.to_string()))?;
+            // In place, so that the result takes no new memory: the flood fill keeps its arrays too.
+            pool.install(|| relighter.relight_all(&mut lit));
+            compare(
+                lit.chunks().filter_map(|chunk| Some((chunk.position(), chunk.light.as_deref()?))),
+                &flood,
+            )?;
+            Box::new(move || {
+                pool.install(|| relighter.relight_all(&mut lit));
+                Vec::new()
+            })
         }
-    }
-    if let (count @ 1.., first) = unequal {
-        return Err(CaseError::Unequal { count, first: first.unwrap_or_default() });
-    }
+        None => {
+            let mut lighter = ChunkLighter::default();
+            let light = lighter.light(world, &positions);
+            compare(light.iter().map(|(position, light)| (*position, light)), &flood)?;
+            Box::new(move || lighter.light(world, &positions))
+        }
+    };
     Ok(Pair::new(
         move || {
             black_box(ours());
@@ -129,6 +128,25 @@ fn chunks(world: World, threads: Option<usize>) -> Result<Pair, CaseError> {
             black_box(&flood);
         },
     ))
+}
+
+/// Compares the light of every chunk with that of the flood fill.
+fn compare<'a>(
+    lit: impl Iterator<Item = (ChunkPos, &'a ChunkLight)>,
+    flood: &FlatLight<'_>,
+) -> Result<(), CaseError> {
+    let mut unequal = (0, None);
+    for (position, light) in lit {
+        let expected = flood.chunk_light(position);
+        if expected.as_ref() != Some(light) {
+            let first = expected.map(|expected| first_difference(position, light, &expected));
+            unequal = (unequal.0 + 1, unequal.1.or(first));
+        }
+    }
+    if let (count @ 1.., first) = unequal {
+        return Err(CaseError::Unequal { count, first: first.unwrap_or_default() });
+    }
+    Ok(())
 }
 
 fn first_difference(position: ChunkPos, ours: &ChunkLight, other: &ChunkLight) -> String {
