@@ -198,12 +198,18 @@ fn a_mirror_holds_the_same_items_through_edits_and_unloaded_chunks() {
     let mut inventories = Inventories::default();
     let mut transit = network().with_mirror_feed();
     let mut mirror = Mirror::default();
+    let mut away = None;
     for tick in 0..300 {
         match tick {
             60 => transit.set_loaded(ChunkPos::new(0, 0), false),
             90 => transit.set_loaded(ChunkPos::new(0, 0), true),
             100 => drop(transit.remove_pipe(BlockPos::new(1, 64, 1))),
             101 => transit.add_pipe(BlockPos::new(1, 64, 1), Connections::ALL).expect("in range"),
+            200 => away = Some(transit.take_out(ChunkPos::new(-1, 0))),
+            230 => {
+                transit.put_back(&away.take().expect("taken out"), &[]).expect("sound");
+                transit.set_loaded(ChunkPos::new(-1, 0), true);
+            }
             150 => {
                 let lane = LaneName { from: BlockPos::new(-6, 64, -6), direction: Direction::South };
                 transit.set_lane(lane, LaneSettings::new(500, 60_000).expect("sound")).expect("exists");

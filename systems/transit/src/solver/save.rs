@@ -115,6 +115,9 @@ impl TransitSolver {
             self.spill(record.lane, &items);
             return;
         };
+        // Empty, unless the snapshot names the lane twice.
+        let before = self.lanes.items(lane, self.tick);
+        self.spill(record.lane, &before);
         let length = self.lanes.row(lane).length();
         let fits = items.partition_point(|&(position, _)| position > length);
         let beyond: Vec<(u32, u32)> = items.drain(..fits).collect();

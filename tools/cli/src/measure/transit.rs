@@ -20,7 +20,7 @@ use super::{Case, CaseError, Pair};
 const TICKS: u32 = 30;
 /// Where a lane is looked at every third tick: enough that the ticks in which all that the other side threw out of the
 /// cache comes back are no large part.
-const LONG: u32 = 150;
+const LONG: u32 = 90;
 
 const SIDES: (&str, &str) = ("solver", "one by one");
 
