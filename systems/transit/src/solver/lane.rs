@@ -191,7 +191,7 @@ impl Lane {
                 break;
             }
             self.touching += 1;
-            if (place + 1) % BLOCK == 0 && self.touching + 1 < self.count {
+            if (place + 1).is_multiple_of(BLOCK) && self.touching + 1 < self.count {
                 self.loose = slots.next(self.loose);
             }
         }
@@ -269,7 +269,7 @@ impl Lane {
 
     fn append(&mut self, slots: &mut Slots, gap: u32, handle: u32) {
         let place = u32::from(self.first) + self.count;
-        if place % BLOCK == 0 {
+        if place.is_multiple_of(BLOCK) {
             let block = slots.take();
             if self.count == 0 {
                 self.head = block;
@@ -318,7 +318,7 @@ impl Lane {
         let mut block = self.head;
         (0..self.count).map(move |row| {
             let place = u32::from(self.first) + row;
-            if row > 0 && place % BLOCK == 0 {
+            if row > 0 && place.is_multiple_of(BLOCK) {
                 block = slots.next(block);
             }
             let slot = slots.slot(block, place);
