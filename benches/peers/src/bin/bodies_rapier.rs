@@ -140,7 +140,9 @@ impl Ours {
     }
 
     fn heights(&self) -> Vec<f64> {
-        let view = |id| self.population.view(*id).expect("nothing despawns").body.position[1];
+        let view = |id: &voxtick_bodies::BodyId| {
+            self.population.view(*id).expect("nothing despawns").body.position[1]
+        };
         self.ids.iter().map(view).collect()
     }
 }

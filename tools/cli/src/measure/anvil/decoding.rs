@@ -179,13 +179,16 @@ fn unpack_light<'a>(
     count
 }
 
+/// Properties that `fastanvil` leaves out of its texts.
+const LEFT_OUT: [&str; 2] = ["waterlogged", "powered"];
+
 /// Name and properties, properties in the order of their names.
 fn text_of(state: StateId, states: &BlockStates) -> String {
     sorted_text(states.name(state), states.properties(state))
 }
 
 fn sorted_text<'a>(name: &str, properties: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let mut properties: Vec<_> = properties.collect();
+    let mut properties: Vec<_> = properties.filter(|(name, _)| !LEFT_OUT.contains(name)).collect();
     properties.sort_unstable();
     properties.iter().fold(name.to_owned(), |text, (property, value)| text + "|" + property + "=" + value)
 }

@@ -1,6 +1,6 @@
 //! Readers of one region beside a writer: what the slow reads take.
 //!
-//! A read is a chunk from the file to columns. Every reader asks for one and rests for 4 ms, as the threads of a server
+//! A read is one chunk, always the same, from the file to columns; the writer writes that very chunk. Every reader asks for one and rests for 4 ms, as the threads of a server
 //! do that load what players come near to; the writer writes a chunk a millisecond, a thousand a second. With `pause=0`
 //! all of them run without rest: where there are more threads than cores, the slow reads are then those during which
 //! the system ran other threads, whatever the region does.
@@ -37,24 +37,22 @@ pub(super) fn cases() -> Vec<Case> {
 
 struct Shared {
     region: Region,
-    chunks: Vec<(ChunkPos, StoredChunk)>,
+    chunk: (ChunkPos, StoredChunk),
     _folder: TempDir,
 }
 
 fn prepare(readers: usize, rests: bool) -> Result<Pair, CaseError> {
     let input = |error: &dyn std::fmt::Display| CaseError::Input(error.to_string());
     let folder = TempDir::new().map_err(|error| input(&error))?;
-    let chunks = inputs::stored_chunks()?;
+    let chunk = inputs::stored_chunks()?.swap_remove(0);
     // What is written over is free at once, so that the file does not grow without end.
     let options =
         RegionOptions { access: Access::Write, durability: Durability::Never, ..RegionOptions::default() };
     let region = options.open(folder.path().join("r.0.0.mca")).map_err(|error| input(&error))?;
-    for (position, stored) in &chunks {
-        region
-            .write(*position, stored.compression(), stored.payload(), 0, Overwrite::Sound)
-            .map_err(|error| input(&error))?;
-    }
-    let shared = Arc::new(Shared { region, chunks, _folder: folder });
+    region
+        .write(chunk.0, chunk.1.compression(), chunk.1.payload(), 0, Overwrite::Sound)
+        .map_err(|error| input(&error))?;
+    let shared = Arc::new(Shared { region, chunk, _folder: folder });
     let decoders = || (0..readers).map(|_| Reader::new()).collect::<Vec<_>>();
     let (mut ours, mut others) = (decoders(), decoders());
     // Both sides read the same bytes, writer or not: every read is checked.
@@ -87,8 +85,8 @@ impl Reader {
     }
 
     /// How long a read took, and whether it gave the bytes that it should.
-    fn read(&mut self, shared: &Shared, number: usize) -> (Duration, bool) {
-        let (position, expected) = &shared.chunks[number % shared.chunks.len()];
+    fn read(&mut self, shared: &Shared) -> (Duration, bool) {
+        let (position, expected) = &shared.chunk;
         let start = Instant::now();
         let found = shared.region.read(*position, &mut self.stored, &Limits::default());
         let decoded = found.is_ok_and(|found| found) && self.decoder.decode(*position, &self.stored).is_ok();
@@ -111,7 +109,7 @@ fn run(
             scope.spawn(|| {
                 let mut number = 0;
                 while !done.load(Ordering::Relaxed) {
-                    let (position, stored) = &shared.chunks[number * 7 % shared.chunks.len()];
+                    let (position, stored) = &shared.chunk;
                     let written = shared.region.write(
                         *position,
                         Compression::Zlib,
@@ -130,15 +128,14 @@ fn run(
         }
         let threads: Vec<_> = readers
             .iter_mut()
-            .enumerate()
-            .map(|(own, reader)| {
+            .map(|reader| {
                 scope.spawn(move || {
                     (0..reads)
-                        .map(|number| {
+                        .map(|_| {
                             if rests {
                                 thread::sleep(REST);
                             }
-                            reader.read(shared, own * 5 + number)
+                            reader.read(shared)
                         })
                         .collect::<Vec<_>>()
                 })
