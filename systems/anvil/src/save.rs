@@ -8,6 +8,7 @@ use crate::Limits;
 use crate::chunk::{ChunkDecoder, DecodeChunkError};
 use crate::files::Access;
 use crate::region::{StoredChunk, open_region, region_of_path};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,6 +88,12 @@ pub enum SaveError {
     #[error("{} holds no region file (r.X.Z.mca or r.X.Z.linear); the world is empty", path.display())]
     Empty {
         /// The folder of regions.
+        path: PathBuf,
+    },
+    /// The game, or another program that asks as it does, has the save open.
+    #[error("{} is locked: the world is open in the game or another program; close it there first", path.display())]
+    InUse {
+        /// The file that is locked.
         path: PathBuf,
     },
     /// The file system refused.
@@ -183,11 +190,56 @@ impl Save {
         Ok(dimension)
     }
 
+    /// Locks the save as the game does that has it open: neither opens it while the other has it.
+    ///
+    /// The game locks the file `session.lock` in the save's folder, by what Java's `FileChannel.tryLock` takes: a record
+    /// lock on Unix, which belongs to the process, so one process should lock a save once. `None` where there is no such
+    /// file, as around a folder of regions alone.
+    ///
+    /// # Errors
+    /// [`SaveError::InUse`], and [`SaveError::Io`] where the file cannot be opened for writing.
+    pub fn lock_session(&self) -> Result<Option<SessionLock>, SaveError> {
+        // The longest way up is from `dimensions/minecraft/overworld/region`.
+        const LEVELS: usize = 5;
+        let candidates = self.folder.ancestors().take(LEVELS).map(|folder| folder.join("session.lock"));
+        let Some(path) = candidates.into_iter().find(|path| path.is_file()) else { return Ok(None) };
+        let locked = OpenOptions::new().read(true).write(true).open(&path).and_then(|file| {
+            lock_as_java_does(&file)?;
+            Ok(SessionLock { _file: file })
+        });
+        locked.map(Some).map_err(|source| match source.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::ResourceBusy => SaveError::InUse { path },
+            _ => SaveError::Io { path, source },
+        })
+    }
+
     /// The regions and their files, in ascending order of position.
     #[must_use]
     pub fn regions(&self) -> &[(RegionPos, PathBuf)] {
         &self.regions
     }
+}
+
+/// Keeps the game from opening a save until it is dropped; see [`Save::lock_session`].
+#[derive(Debug)]
+pub struct SessionLock {
+    _file: File,
+}
+
+#[cfg(unix)]
+fn lock_as_java_does(file: &File) -> io::Result<()> {
+    use rustix::fs::{FlockOperation, fcntl_lock};
+    use rustix::io::Errno;
+    fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        // Either says that another process has it.
+        Errno::ACCESS | Errno::AGAIN => io::ErrorKind::WouldBlock.into(),
+        other => other.into(),
+    })
+}
+
+#[cfg(not(unix))]
+fn lock_as_java_does(file: &File) -> io::Result<()> {
+    Ok(file.try_lock()?)
 }
 
 /// Which region a file is: by its name, or, where that names no region, by the first chunk in it that says where it lies.

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use voxtick::anvil::Save;
 use voxtick::bodies::BodiesPlugin;
 use voxtick::engine::{
     ChromeTraceSink, CsvSink, Finished, JsonLinesSink, MissedTicks, Pool, Rate, Simulation,
@@ -38,7 +39,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let pool = Pool::with_threads(threads).map_err(Failure::simulation)?;
     let (world, loaded_from) =
         pool.install(|| load::world(&scenario, BlockStates::load(), arguments.quiet))?;
-    let storage = loaded_from.filter(|_| arguments.save).map(|save| save::storage(&save)).transpose()?;
+    let target = loaded_from.filter(|_| arguments.save);
+    // Kept until the end of the run.
+    let _lock = target.as_ref().map(Save::lock_session).transpose().map_err(Failure::usage)?;
+    let storage = target.as_ref().map(save::storage).transpose()?;
     drop(pool);
 
     let workload = Workload::prepare(&scenario, &world).map_err(Failure::usage)?;

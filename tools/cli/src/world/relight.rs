@@ -60,6 +60,7 @@ struct DifferenceRow {
 pub(crate) fn run(arguments: &RelightArguments) -> Result<Outcome, Failure> {
     let states = BlockStates::load();
     let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
+    let _lock = arguments.mode.in_place.then(|| save.lock_session()).transpose().map_err(Failure::usage)?;
     let regions = Regions::of(&save, states).map_err(Failure::usage)?;
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let mut rows = Vec::new();

@@ -17,6 +17,7 @@ use crate::tables::{align_right, table};
 pub(crate) fn repair(arguments: &RewriteArguments) -> Result<Outcome, Failure> {
     let states = BlockStates::load();
     let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
+    let _lock = arguments.mode.in_place.then(|| save.lock_session()).transpose().map_err(Failure::usage)?;
     let dimension = save.build_range(&states).map_err(Failure::usage)?;
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let (mut lines, mut failed) = (Vec::new(), false);
@@ -64,6 +65,7 @@ pub(crate) fn repair(arguments: &RewriteArguments) -> Result<Outcome, Failure> {
 pub(crate) fn compact(arguments: &RewriteArguments) -> Result<Outcome, Failure> {
     let states = BlockStates::load();
     let save = Save::open(&arguments.path, arguments.dimension.into(), &states).map_err(Failure::usage)?;
+    let _lock = arguments.mode.in_place.then(|| save.lock_session()).transpose().map_err(Failure::usage)?;
     let bar = progress::steps(save.regions().len() as u64, "regions");
     let header = [
         "region file",

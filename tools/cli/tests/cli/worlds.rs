@@ -155,6 +155,8 @@ fn ctrl_c_saves_too() {
     let folder = tempfile::tempdir().expect("a folder");
     make_world(folder.path());
     fs::write(folder.path().join("edits.toml"), EDITS).expect("written");
+    // As the game leaves it in every save.
+    fs::write(folder.path().join("session.lock"), "\u{2603}").expect("written");
     let before = fs::read(folder.path().join("region/r.0.0.mca")).expect("a region");
     let arguments =
         ["run", "edits.toml", "--world", ".", "--save", "--ticks", "1000000", "--rate", "100", "--quiet"];
@@ -163,6 +165,14 @@ fn ctrl_c_saves_too() {
     while !fs::metadata(&ticks).is_ok_and(|file| file.len() > 0) {
         assert!(child.try_wait().expect("a child").is_none(), "the run ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // Meanwhile nobody else writes to the save.
+    for arguments in
+        [&["run", "edits.toml", "--world", ".", "--save"][..], &["world", "repair", ".", "--in-place"]]
+    {
+        let refused = run_in(folder.path(), arguments);
+        assert_eq!(refused.code, 2, "{}", refused.errors);
+        assert!(refused.errors.contains("session.lock is locked"), "{}", refused.errors);
     }
     let id = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
