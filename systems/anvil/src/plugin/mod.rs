@@ -9,8 +9,10 @@ mod failure;
 mod io;
 mod loads;
 mod range;
+mod stages;
 mod storage;
 
 pub use failure::{SaveCause, SaveChunkError, StorageFailure};
 pub use io::{StorageSettings, StorageTimes};
-pub use storage::{ChunkStorage, StoragePlugin};
+pub use stages::StoragePlugin;
+pub use storage::ChunkStorage;

@@ -1,149 +1,20 @@
-//! The storage of a simulation's chunks: what the program asks it for, and its part in each tick.
+//! The storage of a simulation's chunks: what the program asks it for, and what it does in each tick.
 
 use super::autosave::Turns;
 use super::failure::{SaveChunkError, StorageFailure};
-use super::io::{ChunkIo, IoResult, Saved, StorageSettings, StorageTimes};
+use super::io::{ChunkIo, IoResult, Saved, StorageTimes};
 use super::loads::{LoadResult, Loads};
 use super::range::Range;
 use crate::Notice;
 use crate::load::LoadChunkError;
-use crate::region::RegionFolder;
-use bevy_ecs::prelude::{Mut, Resource, World as EcsWorld};
+use bevy_ecs::prelude::{Resource, World as EcsWorld};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use voxtick_engine::{
-    Allowance, Budget, BudgetReport, BuildError, MarkAgain, Meter, Plugin, Setup, Tick, UpdateQueue,
-    UpdateQueueSettings,
+    Allowance, Budget, BudgetReport, MarkAgain, Meter, Tick, UpdateQueue, UpdateQueueSettings,
 };
-use voxtick_worlds::{ChangeCursor, Chunk, ChunkAttachments, ChunkEvent, ChunkPos, RegionPos, World, stages};
-
-/// Loads and saves the chunks of a simulation's [`World`] on threads of its own.
-///
-/// Add it after `WorldsPlugin`. Ask for chunks through [`ChunkStorage`]; chunks that have changed are saved every so
-/// many ticks, each in a tick of its own turn; [`ChunkStorage::save_all`] saves the rest before the end.
-///
-/// Costs a tick: O(results taken + chunks whose turn to be saved it is + chunks that came or went), and about a
-/// microsecond for each chunk that is saved.
-///
-/// ```
-/// use voxtick_anvil::{ChunkStorage, StoragePlugin};
-/// use voxtick_anvil::{files::Access, region::{RegionFolder, RegionOptions}};
-/// use voxtick_engine::Simulation;
-/// use voxtick_worlds::{BlockStates, ChunkPos, Dimension, World, WorldsPlugin};
-/// # let folder = tempfile::tempdir()?;
-/// let options = RegionOptions { access: Access::Write, ..RegionOptions::default() };
-/// let regions = RegionFolder::new(folder.path(), options);
-/// let world = World::new(Dimension::overworld(), BlockStates::load());
-/// let mut simulation = Simulation::builder()
-///     .plugin(WorldsPlugin::new(world))
-///     .plugin(StoragePlugin::new(regions))
-///     .build()?;
-/// simulation.world_mut().resource_mut::<ChunkStorage>().load(ChunkPos::new(0, 0));
-/// simulation.tick()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct StoragePlugin {
-    regions: RegionFolder,
-    settings: StorageSettings,
-    intake: Allowance,
-    autosave: Option<u64>,
-    flush_after: u64,
-}
-
-impl StoragePlugin {
-    /// A plugin for the regions of a folder. Saves every chunk that has changed once in 6,000 ticks, five minutes.
-    #[must_use]
-    pub fn new(regions: RegionFolder) -> StoragePlugin {
-        StoragePlugin {
-            regions,
-            settings: StorageSettings::default(),
-            intake: Allowance::Time(Duration::from_millis(2)),
-            autosave: Some(6000),
-            flush_after: 40,
-        }
-    }
-
-    /// How chunks are loaded and saved.
-    #[must_use]
-    pub fn settings(mut self, settings: StorageSettings) -> StoragePlugin {
-        self.settings = settings;
-        self
-    }
-
-    /// How much may enter in one tick. Defaults to 2 ms.
-    ///
-    /// With [`Allowance::Time`], what is there enters until the time is used; a tick goes over it by one chunk at most,
-    /// and which chunks enter in which tick depends on the machine. With [`Allowance::Units`], so many chunks enter, the
-    /// nearest of those asked for first, and the tick waits for them: the same chunks in the same tick on every machine,
-    /// for replays.
-    #[must_use]
-    pub fn intake(mut self, allowance: Allowance) -> StoragePlugin {
-        self.intake = allowance;
-        self
-    }
-
-    /// In how many ticks every chunk has its turn to be saved; `None` saves only when told to. Defaults to 6,000.
-    #[must_use]
-    pub fn autosave(mut self, ticks: Option<u64>) -> StoragePlugin {
-        self.autosave = ticks.map(|ticks| ticks.max(1));
-        self
-    }
-
-    /// How many ticks after the first write to a region all that was written to it by then is made durable, at once.
-    /// Defaults to 40, in which all chunks of a region have had their turn. A Linear file is written anew each time.
-    #[must_use]
-    pub fn flush_after(mut self, ticks: u64) -> StoragePlugin {
-        self.flush_after = ticks;
-        self
-    }
-}
-
-impl Plugin for StoragePlugin {
-    fn name(&self) -> &'static str {
-        "storage"
-    }
-
-    fn build(self: Box<Self>, setup: &mut Setup<'_>) -> Result<(), BuildError> {
-        let world = setup.world().resource::<World>();
-        let (dimension, states) = (world.dimension().clone(), world.states().clone());
-        let window = self.settings.window.max(1);
-        let io = ChunkIo::start(self.regions, dimension, states, self.settings)
-            .map_err(|error| BuildError::plugin("storage", error))?;
-        let unflushed = UpdateQueueSettings {
-            capacity: usize::MAX,
-            delay: self.flush_after,
-            mark_again: MarkAgain::KeepFirst,
-            ..UpdateQueueSettings::default()
-        };
-        setup
-            .resource(ChunkStorage {
-                io,
-                intake: Budget::new(self.intake),
-                window,
-                loads: Loads::new(),
-                longest_wait: 0,
-                turns: self.autosave.map(Turns::new),
-                now: 0,
-                cursor: ChangeCursor::default(),
-                range: Range::default(),
-                range_before: None,
-                saving: BTreeSet::new(),
-                kept: BTreeMap::new(),
-                unflushed: UpdateQueue::new(unflushed),
-                flushing: 0,
-                snapshot_time: 0,
-                reported: StorageTimes::default(),
-                totals: Totals::default(),
-                failures: Vec::new(),
-                notices: Vec::new(),
-            })
-            .system(stages::INTAKE, let_chunks_in)
-            .system(stages::STORAGE, let_chunks_out);
-        Ok(())
-    }
-}
+use voxtick_worlds::{ChangeCursor, Chunk, ChunkAttachments, ChunkEvent, ChunkPos, RegionPos, World};
 
 /// Chunks loaded and saved so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -174,6 +45,8 @@ pub struct ChunkStorage {
     loads: Loads,
     longest_wait: u64,
     turns: Option<Turns>,
+    /// Empty between ticks: memory for the chunks whose turn it is.
+    due: Vec<ChunkPos>,
     /// The tick being run.
     now: u64,
     cursor: ChangeCursor,
@@ -198,6 +71,76 @@ pub struct ChunkStorage {
 }
 
 impl ChunkStorage {
+    pub(super) fn new(
+        io: ChunkIo,
+        intake: Allowance,
+        window: usize,
+        autosave: Option<u64>,
+        flush_after: u64,
+    ) -> Self {
+        let unflushed = UpdateQueueSettings {
+            capacity: usize::MAX,
+            delay: flush_after,
+            mark_again: MarkAgain::KeepFirst,
+            ..UpdateQueueSettings::default()
+        };
+        ChunkStorage {
+            io,
+            intake: Budget::new(intake),
+            window,
+            loads: Loads::new(),
+            longest_wait: 0,
+            turns: autosave.map(Turns::new),
+            due: Vec::new(),
+            now: 0,
+            cursor: ChangeCursor::default(),
+            range: Range::default(),
+            range_before: None,
+            saving: BTreeSet::new(),
+            kept: BTreeMap::new(),
+            unflushed: UpdateQueue::new(unflushed),
+            flushing: 0,
+            snapshot_time: 0,
+            reported: StorageTimes::default(),
+            totals: Totals::default(),
+            failures: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// The intake stage: begins loads, and lets in what has arrived.
+    pub(super) fn let_in(&mut self, ecs: &mut EcsWorld) {
+        self.now = ecs.resource::<Tick>().0;
+        let before = self.totals;
+        self.begin_loads();
+        let mut budget = self.intake.clone();
+        // Taking over the results of threads is part of what a budget of time bounds.
+        let mut collected = matches!(budget.allowance(), Allowance::Units(_));
+        if collected {
+            self.collect(&mut ecs.resource_mut::<World>());
+        }
+        budget.spend(|| {
+            if std::mem::replace(&mut collected, true) {
+                self.enter_next(ecs)
+            } else {
+                self.collect(&mut ecs.resource_mut::<World>());
+                ControlFlow::Continue(())
+            }
+        });
+        self.intake = budget;
+        self.begin_loads();
+        self.report(&before, ecs.resource::<Meter>());
+    }
+
+    /// The storage stage: drops, saves and has made durable what it is time for.
+    pub(super) fn let_out(&mut self, ecs: &mut EcsWorld) {
+        let before = self.saving.len();
+        self.drop_out_of_range(ecs);
+        self.autosave(ecs);
+        self.flush_due();
+        ecs.resource::<Meter>().items((self.saving.len() - before) as u64);
+    }
+
     /// Asks for a chunk; it enters the world at the beginning of a later tick. Asking again changes nothing, a chunk that
     /// is in the world by then stays as it is, and one out of range is not loaded.
     pub fn load(&mut self, position: ChunkPos) {
@@ -543,16 +486,18 @@ impl ChunkStorage {
     fn autosave(&mut self, ecs: &mut EcsWorld) {
         let Some(turns) = &mut self.turns else { return };
         turns.follow(ecs.resource::<World>());
-        let in_world: Vec<ChunkPos> = turns.due(self.now).collect();
+        let mut due = std::mem::take(&mut self.due);
+        due.extend(turns.due(self.now));
         let kept: Vec<ChunkPos> =
             self.kept.keys().copied().filter(|position| turns.is_due(*position, self.now)).collect();
-        for position in in_world {
+        for position in due.drain(..) {
             ChunkAttachments::store(ecs, position);
             let world = &mut *ecs.resource_mut::<World>();
             if world.chunk(position).is_some_and(needs_saving) {
                 self.save(world, position);
             }
         }
+        self.due = due;
         kept.into_iter().for_each(|position| self.save_kept(position));
     }
 
@@ -594,40 +539,4 @@ impl ChunkStorage {
 
 fn needs_saving(chunk: &Chunk) -> bool {
     chunk.modified || chunk.unmodelled.is_none()
-}
-
-fn let_chunks_in(ecs: &mut EcsWorld) {
-    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
-        let storage = &mut *storage;
-        storage.now = ecs.resource::<Tick>().0;
-        let before = storage.totals;
-        storage.begin_loads();
-        let mut budget = storage.intake.clone();
-        // Taking over the results of threads is part of what a budget of time bounds.
-        let mut collected = matches!(budget.allowance(), Allowance::Units(_));
-        if collected {
-            storage.collect(&mut ecs.resource_mut::<World>());
-        }
-        budget.spend(|| {
-            if std::mem::replace(&mut collected, true) {
-                storage.enter_next(ecs)
-            } else {
-                storage.collect(&mut ecs.resource_mut::<World>());
-                ControlFlow::Continue(())
-            }
-        });
-        storage.intake = budget;
-        storage.begin_loads();
-        storage.report(&before, ecs.resource::<Meter>());
-    });
-}
-
-fn let_chunks_out(ecs: &mut EcsWorld) {
-    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
-        let before = storage.saving.len();
-        storage.drop_out_of_range(ecs);
-        storage.autosave(ecs);
-        storage.flush_due();
-        ecs.resource::<Meter>().items((storage.saving.len() - before) as u64);
-    });
 }

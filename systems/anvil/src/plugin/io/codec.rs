@@ -2,7 +2,7 @@
 
 use super::jobs::{CodecJob, Jobs, Packed, Record};
 use super::{IoResult, Loaded, Saved, Shared, hand_over, spent};
-use crate::chunk::{ChunkDecoder, ChunkEncoder, EncodeChunkError};
+use crate::chunk::{ChunkDecoder, ChunkEncoder};
 use crate::compression::Packer;
 use crate::load::LoadChunkError;
 use crate::plugin::failure::{SaveCause, SaveChunkError};
@@ -24,7 +24,8 @@ pub(super) fn run(shared: &Shared, results: &mut Producer<IoResult>) {
                 hand_over(results, IoResult::Loaded { order, outcome: outcome.map(Some) });
             }
             CodecJob::Encode(chunk) => {
-                let outcome = guarded(&mut codec, shared, |codec| codec.encode(shared, &chunk));
+                let outcome = guarded(&mut codec, shared, |codec| codec.encode(shared, &chunk))
+                    .unwrap_or(Err(SaveCause::Fault));
                 encoded(shared, results, chunk, outcome);
             }
         }
@@ -38,19 +39,18 @@ fn encoded(
     shared: &Shared,
     results: &mut Producer<IoResult>,
     chunk: Box<Chunk>,
-    outcome: Option<Result<Option<(i32, Vec<u8>)>, EncodeChunkError>>,
+    outcome: Result<Option<(i32, Vec<u8>)>, SaveCause>,
 ) {
     let position = chunk.position();
     let outcome = match outcome {
-        Some(Ok(Some((data_version, bytes)))) => {
+        Ok(Some((data_version, bytes))) => {
             let compression = shared.settings.compression;
             shared.jobs().add_packed(Packed { chunk, data_version, compression, bytes });
             shared.disk_wake.notify_one();
             return;
         }
-        Some(Ok(None)) => Ok(Saved { stored: None }),
-        Some(Err(error)) => Err(SaveChunkError { chunk, cause: error.into() }),
-        None => Err(SaveChunkError { chunk, cause: SaveCause::Fault }),
+        Ok(None) => Ok(Saved { stored: None }),
+        Err(cause) => Err(SaveChunkError { chunk, cause }),
     };
     shared.jobs().saves_open -= 1;
     shared.disk_wake.notify_all();
@@ -105,7 +105,7 @@ impl Codec {
     }
 
     /// The version and the packed bytes of a chunk, as they are kept with it; `None` where nothing has changed.
-    fn encode(&mut self, shared: &Shared, chunk: &Chunk) -> Result<Option<(i32, Vec<u8>)>, EncodeChunkError> {
+    fn encode(&mut self, shared: &Shared, chunk: &Chunk) -> Result<Option<(i32, Vec<u8>)>, SaveCause> {
         let compression = shared.settings.compression;
         let start = Instant::now();
         let encoded = self.encoder.encode_nbt(chunk);
