@@ -170,7 +170,7 @@ fn items_that_make_no_sense_are_kept_as_they_are() {
         compound(&[field(Tag::Int, "id", &ONE)]),
     ];
     for record in strange {
-        let before = document(false, &[record.clone()]);
+        let before = document(false, std::slice::from_ref(&record));
         let mut kinds = ItemKinds::default();
         let entities = read(&before, &mut kinds);
         assert_eq!(entities, [StoredEntity::Other(record.into())]);
