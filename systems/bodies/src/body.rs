@@ -51,6 +51,8 @@ impl Flags {
     pub(crate) const SLEEPS: Flags = Flags(1 << 14);
     /// How a sleeper's speed decays: three bits, see the module `sleep`.
     pub(crate) const SLIDE: Flags = Flags(7 << 15);
+    /// It was in water, and nothing but water, air and full cubes was near it. Says nothing about results.
+    pub(crate) const WET: Flags = Flags(1 << 18);
     /// It has left its pool, or is lost.
     pub(crate) const LEFT: Flags = Flags(1 << 26);
     /// It has landed.
@@ -66,11 +68,22 @@ impl Flags {
         Flags(Flags::LEFT.0 | Flags::LANDED.0 | Flags::RESTS.0 | Flags::REFUSED.0);
 
     /// The bits that are results: equal however a body was stepped.
-    pub const RESULTS: Flags =
-        Flags(!(Flags::EXACT.0 | Flags::CLEAR.0 | Flags::SLEEPS.0 | Flags::SLIDE.0 | Flags::PENDING.0));
+    pub const RESULTS: Flags = Flags(
+        !(Flags::EXACT.0
+            | Flags::CLEAR.0
+            | Flags::SLEEPS.0
+            | Flags::SLIDE.0
+            | Flags::WET.0
+            | Flags::PENDING.0),
+    );
     /// The bits that each step sets anew.
     pub(crate) const OUTPUTS: Flags = Flags(
-        Flags::MOVED.0 | Flags::MOVED_BLOCK.0 | Flags::THROTTLED.0 | Flags::UNLOADED.0 | Flags::EXACT.0,
+        Flags::MOVED.0
+            | Flags::MOVED_BLOCK.0
+            | Flags::THROTTLED.0
+            | Flags::UNLOADED.0
+            | Flags::EXACT.0
+            | Flags::WET.0,
     );
 
     const PHASE_SHIFT: u32 = 24;

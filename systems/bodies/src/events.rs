@@ -1,5 +1,7 @@
 //! What happened to bodies in one tick, a kind a column, each in ascending order of number.
 
+use rayon::prelude::*;
+
 use crate::inlets::Entered;
 use crate::population::BodyId;
 
@@ -28,7 +30,7 @@ impl Events {
     }
 
     pub(crate) fn sort(&mut self) {
-        self.landed.sort_unstable();
+        self.landed.par_sort_unstable();
         self.despawned.sort_unstable();
         self.quarantined.sort_unstable();
     }

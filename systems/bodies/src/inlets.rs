@@ -1,14 +1,15 @@
 //! Inlets: blocks that take in every body whose box reaches into them.
 //!
-//! What is taken in goes into a container of the world, from which pipes extract; what falls out of pipes comes back as a
-//! body (see the plugin). Cost: O(awake rows of pools with inlets). What lies in
-//! an inlet that has no room does not sleep.
+//! What is taken in goes into a container of the world or straight into a pipe; what falls out of pipes comes back as a
+//! body (see the plugin). A body goes only where the whole of it is taken, and otherwise stays and is offered again in
+//! the next tick. Cost: O(awake rows of pools with inlets). What lies in an inlet that has no room does not sleep.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::body::{Body, Bounds, Flags};
+use crate::pool::Pool;
 use crate::population::{BodyId, Population};
-use voxtick_worlds::{BlockPos, ContainerId, Inventories};
+use voxtick_worlds::{BlockPos, ContainerId, ItemStack, PipeEntry};
 
 /// A body that went into an inlet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +19,31 @@ pub struct Entered {
     /// The inlet.
     pub inlet: BlockPos,
     /// Where its stack is now.
-    pub container: ContainerId,
+    pub into: Destination,
 }
 
+/// Where an inlet leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Destination {
+    /// Into a container of the world's inventories.
+    Container(ContainerId),
+    /// Onto a lane of pipes.
+    Pipe(PipeEntry),
+}
+
+/// Inlets by place, in the canonical order.
+pub(crate) type Inlets = BTreeMap<BlockPos, Destination>;
+
 impl Population {
-    /// Lets the block at `at` take in bodies, into `container`. One container may have any number of inlets.
-    pub fn add_inlet(&mut self, at: BlockPos, container: ContainerId) {
-        self.inlets.insert(at, container);
+    /// Lets the block at `at` take in bodies. Any number of inlets may lead to one destination.
+    pub fn add_inlet(&mut self, at: BlockPos, destination: Destination) {
+        self.inlets.insert(at, destination);
         let middle = [at.x, at.y, at.z].map(|along| f64::from(along) + 0.5);
         let mut there = Vec::new();
         self.in_sphere(middle, 1.0, &mut there);
         for id in there {
             if let Some((pool, row)) = self.find(id) {
-                self.pools[pool].wake(row, pool as u32, &mut self.places, self.ticks);
+                self.pools[pool].wake(row, pool as u32, &self.places, self.ticks);
             }
         }
     }
@@ -40,11 +53,12 @@ impl Population {
         self.inlets.remove(&at).is_some()
     }
 
-    /// Takes in what lies in inlets, in ascending order of number, as long as it fits whole; the lowest inlet first where
-    /// a body reaches into several. Call it after [`Population::tick`]; the plugin does.
+    /// Offers what lies in inlets to their destinations, in ascending order of number; the lowest inlet first where a body
+    /// reaches into several. `accepts` takes the whole stack and says so, or changes nothing. Call it after
+    /// [`Population::tick`]; the plugin does.
     ///
     /// A body that is held because terrain is not loaded is left alone. In the ledger a stack taken in counts as delivered.
-    pub fn take_in(&mut self, inventories: &mut Inventories) {
+    pub fn take_in(&mut self, mut accepts: impl FnMut(Destination, ItemStack) -> bool) {
         if self.inlets.is_empty() {
             return;
         }
@@ -53,28 +67,22 @@ impl Population {
         self.find_reaching(&mut reaching);
         reaching.sort_unstable();
         for &(number, inlet) in &reaching {
-            let (Some((pool, row)), Some(&container)) = (self.places.find(number), self.inlets.get(&inlet))
-            else {
+            let (Some((pool, row)), Some(&into)) = (self.places.find(number), self.inlets.get(&inlet)) else {
                 continue;
             };
-            if inventories.insert(container, self.pools[pool].rows.stack(row)) {
+            if accepts(into, self.pools[pool].rows.stack(row)) {
                 let body = self.id(number);
                 self.take(body);
                 self.ledger.delivered += 1;
-                self.events.entered.push(Entered { body, inlet, container });
+                self.events.entered.push(Entered { body, inlet, into });
             }
         }
         self.reaching = reaching;
     }
 
-    /// True where a body reaches into an inlet: such a body does not sleep, so that it is found when there is room.
-    pub(crate) fn reaches_inlet(&self, pool: usize, row: usize) -> bool {
-        if self.inlets.is_empty() {
-            return false;
-        }
-        let mut any = false;
-        self.inlets_of(pool, row, |_| any = true);
-        any
+    /// True where there is any inlet.
+    pub(crate) fn has_inlets(&self) -> bool {
+        !self.inlets.is_empty()
     }
 
     fn find_reaching(&self, reaching: &mut Vec<(u32, BlockPos)>) {
@@ -82,7 +90,9 @@ impl Population {
             for row in 0..self.pools[pool].awake {
                 let rows = &self.pools[pool].rows;
                 if !rows.flags[row].has(Flags::UNLOADED) {
-                    self.inlets_of(pool, row, |inlet| reaching.push((rows.number[row], inlet)));
+                    self.pools[pool].inlets_of(row, &self.inlets, |inlet| {
+                        reaching.push((rows.number[row], inlet));
+                    });
                 }
             }
         }
@@ -100,14 +110,24 @@ impl Population {
             .flat_map(|inlet| corners.into_iter().filter_map(|(x, z)| beside(inlet, x, z)))
             .collect()
     }
+}
 
-    fn inlets_of(&self, pool: usize, row: usize, mut found: impl FnMut(BlockPos)) {
-        let rows = &self.pools[pool].rows;
-        let bounds = Body::new([rows.x[row], rows.y[row], rows.z[row]], [0.0; 3]).bounds();
+impl Pool {
+    /// True where a body reaches into an inlet: such a body does not sleep, so that it is found when there is room.
+    pub(crate) fn reaches_inlet(&self, row: usize, inlets: &Inlets) -> bool {
+        let mut any = false;
+        if !inlets.is_empty() {
+            self.inlets_of(row, inlets, |_| any = true);
+        }
+        any
+    }
+
+    fn inlets_of(&self, row: usize, inlets: &Inlets, mut found: impl FnMut(BlockPos)) {
+        let bounds = Body::new([self.rows.x[row], self.rows.y[row], self.rows.z[row]], [0.0; 3]).bounds();
         let (low, high) = bounds.cells();
         for x in low[0]..high[0] {
             let column = BlockPos::new(x, low[1], i32::MIN)..=BlockPos::new(x, high[1], i32::MAX);
-            for (&inlet, _) in self.inlets.range(column) {
+            for (&inlet, _) in inlets.range(column) {
                 if bounds.overlaps(&cell(inlet)) {
                     found(inlet);
                 }

@@ -5,9 +5,13 @@
 //! [`Population`] holds all bodies of a world in columns, in pools by chunk. Three paths lead to one result:
 //!
 //! - [`step`] takes one body by the game's own order of operations, over any [`Terrain`]: the exact path.
-//! - The kernel takes batches of bodies among air and full cubes through code without branches, which the compiler
-//!   turns into AVX2, AVX-512 or NEON code chosen at run time; whatever touches anything else takes the exact path.
+//! - The kernel takes batches of bodies among air, water and full cubes through code without branches, which the
+//!   compiler turns into AVX2, AVX-512 or NEON code chosen at run time; whatever touches anything else takes the exact
+//!   path.
 //! - A body at rest that only repeats itself sleeps and costs nothing until something near it changes.
+//!
+//! Bodies are stored with their chunk and go on to the bit ([`BodiesPlugin`]); dropped items of a save become bodies and
+//! items again ([`Population::spawn_dropped`], [`Population::dropped_in`]).
 //!
 //! [`mod@reference`] is the oracle of the tests: every body by the exact path, one after the other.
 //!
@@ -45,6 +49,7 @@
 
 mod body;
 mod columns;
+mod dropped;
 mod events;
 mod exact;
 mod inlets;
@@ -60,7 +65,10 @@ mod population;
 mod query;
 pub mod reference;
 pub mod rules;
+mod settle;
 mod sleep;
+mod state_hash;
+mod stored;
 mod terrain;
 mod tick;
 mod world_terrain;
@@ -69,7 +77,7 @@ pub use body::{Body, Bounds, Flags};
 pub use columns::{Columns, NEVER_PICK_UP, Row};
 pub use events::Events;
 pub use exact::{Scratch, Stepped, is_sane, step};
-pub use inlets::Entered;
+pub use inlets::{Destination, Entered};
 pub use kernel::{Tally, dispatch::Path};
 pub use material::{Effect, Footing, Material, MaterialId, Materials};
 pub use nearest::{Nearest, nearest_three, nearest_three_packed};

@@ -171,6 +171,8 @@ impl Traits {
     /// Air, or a full cube that is like stone in every way.
     pub(crate) const PLAIN: Traits = Traits(32);
     pub(crate) const BLOCKS_MOTION: Traits = Traits(64);
+    /// Water and nothing else: what is in it only drifts.
+    pub(crate) const WATER: Traits = Traits(128);
 
     pub(crate) const fn has(self, other: Traits) -> bool {
         self.0 & other.0 != 0
@@ -181,7 +183,13 @@ impl Traits {
         let inert =
             material.fluid.is_none() && material.effect == Effect::None && material.speed_factor == 1.0;
         let plain = inert && (material.boxes.is_empty() || material.is_cube() && material.friction == 0.6);
+        let water = matches!(material.fluid, Fluid::Water { .. })
+            && material.boxes.is_empty()
+            && material.effect == Effect::None
+            && material.speed_factor == 1.0
+            && material.friction == 0.6;
         let traits = [
+            (Traits::WATER, water),
             (Traits::CUBE, material.is_cube()),
             (Traits::BOXES, !material.boxes.is_empty()),
             (Traits::FLUID, !material.fluid.is_none()),
@@ -311,5 +319,10 @@ mod tests {
         assert!(materials.traits(of("oak_fence")).has(Traits::TALL));
         assert!(!materials.traits(of("blue_ice")).has(Traits::PLAIN));
         assert_eq!(materials[of("soul_sand")].speed_factor, 0.4);
+        for (state, is_water) in
+            [("water[level=3]", true), ("seagrass", true), ("bubble_column[drag=true]", false)]
+        {
+            assert_eq!(materials.traits(of(state)).has(Traits::WATER), is_water, "{state}");
+        }
     }
 }

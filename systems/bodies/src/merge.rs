@@ -11,9 +11,9 @@
 
 use crate::body::{Bounds, Flags, floor};
 use crate::columns::{Columns, NEVER_PICK_UP};
+use crate::pool::Pool;
 use crate::population::Population;
 use crate::rules::DESPAWN_AGE;
-use voxtick_worlds::generators::split_mix;
 
 /// How far beside its box a body looks.
 const REACH: f64 = 0.5;
@@ -31,8 +31,9 @@ pub(crate) fn can_merge(columns: &Columns, row: usize) -> bool {
 
 /// True where a body of this age looks for others now.
 pub(crate) fn looks_now(flags: Flags, age: i32) -> bool {
-    let period = if flags.has(Flags::MOVED_BLOCK) { 2 } else { RESTING_PERIOD };
-    age % period == 0 && age < DESPAWN_AGE.cast_signed() && !flags.has(Flags::UNLOADED)
+    // PERF: two divisions by constants instead of one by either: half of what a look at a resting pile took.
+    let is_time = if flags.has(Flags::MOVED_BLOCK) { age % 2 == 0 } else { age % RESTING_PERIOD == 0 };
+    is_time && age < DESPAWN_AGE.cast_signed() && !flags.has(Flags::UNLOADED)
 }
 
 /// True where a body in `bounds` that looks finds one in `other`.
@@ -119,7 +120,7 @@ impl Population {
                 scratch.active.push(pool as u32);
             }
         }
-        if !scratch.active.iter().any(|&pool| self.any_looks(pool as usize)) {
+        if !scratch.active.iter().any(|&pool| self.pools[pool as usize].any_looks(self.ticks)) {
             return;
         }
         // One bit a number: reading them off in order costs less than sorting.
@@ -162,14 +163,6 @@ impl Population {
             // One that is about to vanish, or is no sane body, takes no part.
             gone: age >= DESPAWN_AGE.cast_signed() || rows.flags[row].has(Flags::QUARANTINED),
         }
-    }
-
-    /// True where a row of the pool looks for others in this tick.
-    fn any_looks(&self, pool: usize) -> bool {
-        let pool = &self.pools[pool];
-        (0..pool.rows.len()).any(|row| {
-            can_merge(&pool.rows, row) && looks_now(pool.rows.flags[row], pool.age_now(row, self.ticks))
-        })
     }
 
     /// True where something that can merge was awake in the pool or beside it not long ago.
@@ -259,9 +252,31 @@ impl Population {
         if pool.mark_gone(giver.row as usize) {
             scratch.thinned.push(giver.pool);
         }
+        self.records.remove(&giver.number);
         self.count -= 1;
         self.ledger.merged += 1;
         self.events.merged.push((self.id(giver.number), self.id(taker.number)));
+    }
+}
+
+impl Pool {
+    /// True where a row looks for others when `ticks` ticks have been run. While all sleep, the next time is worked out
+    /// once.
+    fn any_looks(&mut self, ticks: u64) -> bool {
+        if self.awake == 0 && ticks < self.next_look {
+            return false;
+        }
+        let mut wait = u64::MAX;
+        for row in (0..self.rows.len()).filter(|&row| can_merge(&self.rows, row)) {
+            let (flags, age) = (self.rows.flags[row], self.age_now(row, ticks));
+            if looks_now(flags, age) {
+                return true;
+            }
+            let period = if flags.has(Flags::MOVED_BLOCK) { 1 } else { RESTING_PERIOD };
+            wait = wait.min(u64::from((period - age.rem_euclid(period)).cast_unsigned()));
+        }
+        self.next_look = ticks.saturating_add(wait);
+        false
     }
 }
 
@@ -271,8 +286,12 @@ fn bounds_at(position: [f64; 3]) -> Bounds {
 
 impl MergeScratch {
     fn bucket(&self, kind: u32, [x, z]: [i32; 2]) -> usize {
-        let column = u64::from(x.cast_unsigned()) << 32 | u64::from(z.cast_unsigned());
-        split_mix(column ^ u64::from(kind).rotate_left(20)) as usize & (self.heads.len() - 1)
+        // PERF: three products that do not wait for each other; a body asks for up to nine columns.
+        let product = |value: u32, factor: u64| u64::from(value).wrapping_mul(factor);
+        let hash = product(x.cast_unsigned(), 0x9E37_79B9_7F4A_7C15)
+            ^ product(z.cast_unsigned(), 0xC2B2_AE3D_27D4_EB4F)
+            ^ product(kind, 0x1656_67B1_9E37_79F9);
+        (hash >> 32) as usize & (self.heads.len() - 1)
     }
 
     fn fill_buckets(&mut self) {

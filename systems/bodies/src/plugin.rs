@@ -2,11 +2,15 @@
 
 use std::ops::{Deref, DerefMut};
 
-use bevy_ecs::prelude::*;
+use bevy_ecs::prelude::{MessageReader, Mut, Res, ResMut, Resource, World as EcsWorld};
 use voxtick_engine::{BuildError, Meter, Plugin, Pool, Seed, Setup};
-use voxtick_worlds::{Inventories, Ledger, SpilledItem, World, stages};
+use voxtick_worlds::{
+    AttachmentHooks, ChunkAttachments, ChunkPos, Inventories, Ledger, PipeIntake, SpilledItem, World, stages,
+};
 
+use crate::inlets::Destination;
 use crate::population::{Population, Settings, Spawn};
+use crate::stored::StoredBodies;
 
 /// All bodies of a simulation: a [`Population`] as a resource.
 #[derive(Resource, Debug)]
@@ -29,7 +33,11 @@ impl DerefMut for Bodies {
 /// Adds the resource [`Bodies`] and the system that steps them to the stage "bodies".
 ///
 /// Each tick, what fell out of pipes ([`SpilledItem`]) becomes a body before the bodies move, and what then reaches into an
-/// [inlet](Population::add_inlet) goes into its container, where there are [`Inventories`].
+/// [inlet](Population::add_inlet) goes into its container, where there are [`Inventories`], or onto its lane, where there
+/// are pipes ([`PipeIntake`]); it moves there from the next tick on.
+///
+/// The bodies of a chunk are stored with it, as [`ChunkAttachments`] named `voxtick:bodies`, and go on exactly where they
+/// were when it returns.
 ///
 /// Add it after [`WorldsPlugin`](voxtick_worlds::WorldsPlugin), which brings the stage, the world and the ledger. Cost
 /// class: O(awake bodies) and O(changed blocks near sleepers).
@@ -73,19 +81,15 @@ impl Plugin for BodiesPlugin {
             ));
         };
         let population = Population::new(world.states(), self.settings);
-        setup.message::<SpilledItem>().resource(Bodies(population)).system(stages::BODIES, step_bodies).hash(
-            |world, hasher| {
-                for (id, view) in world.resource::<Bodies>().iter() {
-                    hasher.write_u32s(&[id.number, id.generation, view.body.flags.results().0]);
-                    hasher.write_f64s(&view.body.position);
-                    hasher.write_f64s(&view.body.velocity);
-                    let stack = view.stack;
-                    let pickup = view.pickup_delay.map_or(u32::MAX, u32::from);
-                    hasher.write_u32s(&[stack.kind.0, stack.count.into(), stack.max_count.into(), pickup]);
-                    hasher.write_i32s(&[view.age.unwrap_or(i32::MIN)]);
-                }
-            },
-        );
+        if let Some(mut attachments) = setup.world().get_resource_mut::<ChunkAttachments>() {
+            attachments.register(KEPT_WITH_CHUNKS)?;
+        }
+        setup
+            .message::<SpilledItem>()
+            .resource(Bodies(population))
+            .system(stages::BODIES, step_bodies)
+            .system(stages::BODIES, enter_inlets)
+            .hash(|world, hasher| hasher.write_u64(world.resource::<Bodies>().state_hash()));
         Ok(())
     }
 }
@@ -95,7 +99,6 @@ fn step_bodies(
     mut bodies: ResMut<Bodies>,
     mut ledger: ResMut<Ledger>,
     mut spilled: MessageReader<SpilledItem>,
-    inventories: Option<ResMut<Inventories>>,
     (pool, seed): (Res<Pool>, Res<Seed>),
     meter: Res<Meter>,
 ) {
@@ -109,17 +112,68 @@ fn step_bodies(
         }
     }
     let tally = pool.install(|| population.tick(world, seed, threads));
-    if let Some(mut inventories) = inventories {
-        population.take_in(&mut inventories);
-    }
     population.settle_ledger(&mut ledger);
     meter.items(tally.awake);
     meter.count("bodies", population.count() as u64);
     meter.count("awake", tally.awake);
+    meter.count("in water", tally.drifting);
     meter.count("exact path", tally.exact);
     meter.count("held", tally.held);
     meter.count("landed", population.events().landed.len() as u64);
     meter.count("merged", population.events().merged.len() as u64);
-    meter.count("taken in", population.events().entered.len() as u64);
     meter.count("despawned", population.events().despawned.len() as u64);
+}
+
+/// Lets inlets take in what has come to lie in them.
+fn enter_inlets(ecs: &mut EcsWorld) {
+    if !ecs.resource::<Bodies>().has_inlets() {
+        return;
+    }
+    ecs.resource_scope(|ecs, mut bodies: Mut<'_, Bodies>| {
+        bodies.take_in(|destination, stack| match destination {
+            Destination::Container(container) => ecs
+                .get_resource_mut::<Inventories>()
+                .is_some_and(|mut inventories| inventories.insert(container, stack)),
+            Destination::Pipe(entry) => ecs
+                .get_resource::<PipeIntake>()
+                .copied()
+                .is_some_and(|PipeIntake(take_in)| take_in(ecs, entry, stack)),
+        });
+        bodies.settle_ledger(&mut ecs.resource_mut::<Ledger>());
+        ecs.resource::<Meter>().count("taken in", bodies.events().entered.len() as u64);
+    });
+}
+
+const KEPT_WITH_CHUNKS: AttachmentHooks = AttachmentHooks {
+    name: "voxtick:bodies",
+    store: |ecs, chunk| {
+        let stored = ecs.resource::<Bodies>().stored(chunk);
+        (!stored.rows.is_empty()).then(|| stored.encode())
+    },
+    take_out: |ecs, chunk| {
+        let mut bodies = ecs.resource_mut::<Bodies>();
+        let stored = bodies.stored(chunk);
+        bodies.take_chunk(chunk);
+        settle(ecs);
+        (!stored.rows.is_empty()).then(|| stored.encode())
+    },
+    put_back,
+};
+
+fn put_back(ecs: &mut EcsWorld, chunk: ChunkPos, bytes: &[u8]) -> Result<(), String> {
+    let stored = StoredBodies::decode(bytes, chunk).map_err(|error| error.to_string())?;
+    let mut bodies = ecs.resource_mut::<Bodies>();
+    let made = bodies.put_back(&stored.rows, stored.ticks).map_err(|error| error.to_string())?;
+    for (row, record) in stored.records {
+        bodies.set_record(made[row as usize], Some(record));
+    }
+    settle(ecs);
+    Ok(())
+}
+
+/// Enters in the ledger what came and went outside of the stage.
+fn settle(ecs: &mut EcsWorld) {
+    ecs.resource_scope(|ecs, mut bodies: Mut<'_, Bodies>| {
+        bodies.settle_ledger(&mut ecs.resource_mut::<Ledger>());
+    });
 }

@@ -3,13 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::body::{Flags, floor};
 use crate::columns::{Columns, Row};
 use crate::kernel::tile::Tile;
 use crate::merge::can_merge;
+use crate::population::ticks_left;
 use crate::rules::{HALF_WIDTH, HEIGHT};
+use crate::settle::Settled;
 use crate::sleep;
+use crate::state_hash::SleeperSums;
 use rustc_hash::FxHashMap;
 use voxtick_worlds::{BlockPos, ChunkPos};
 
@@ -31,19 +36,24 @@ pub(crate) struct Pool {
     pub(crate) mergeable: usize,
     /// Until this tick something here may find another to merge with.
     pub(crate) merge_until: u64,
+    /// While all sleep, none looks for others to merge with before this tick.
+    pub(crate) next_look: u64,
     /// How many rows are marked as gone.
     gone: usize,
     /// No row is due to vanish before this tick.
     pub(crate) next_due: u64,
     /// The tick in which frozen rows were frozen, by number: few are at any time.
     frozen_since: FxHashMap<u32, u32>,
+    pub(crate) sleeper_sums: SleeperSums,
+    pub(crate) settled: Settled,
 }
 
 /// Where the rows of bodies are, by number.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// Pool, row and generation of each number.
-    places: Vec<u64>,
+    /// Pool, row and generation of each number. Atomic so that pools may move their rows on threads of their own: no two
+    /// write to one number at a time.
+    places: Vec<AtomicU64>,
     /// The lowest comes first, so that which number a body gets does not depend on the order in which others went.
     free: BinaryHeap<Reverse<u32>>,
 }
@@ -70,35 +80,48 @@ impl Places {
 
     /// A number that is not in use, with its generation.
     pub(crate) fn take(&mut self) -> Option<(u32, u32)> {
-        if let Some(Reverse(number)) = self.free.pop() {
-            return Some((number, self.generation(number)));
+        while let Some(Reverse(number)) = self.free.pop() {
+            // One that has been claimed meanwhile is still listed.
+            if self.find(number).is_none() {
+                return Some((number, self.generation(number)));
+            }
         }
         let number = u32::try_from(self.places.len()).ok().filter(|&number| number != u32::MAX)?;
-        self.places.push(u64::from(NO_POOL) << ROW_BITS);
+        self.places.push(AtomicU64::new(u64::from(NO_POOL) << ROW_BITS));
         Some((number, 0))
+    }
+
+    /// A number that was in use before, if nobody else has it now; otherwise any. As in [`Places::take`], a row has to be
+    /// set for it before the next number is asked for.
+    pub(crate) fn claim(&mut self, number: u32) -> Option<(u32, u32)> {
+        if number < self.bound() && self.find(number).is_none() {
+            return Some((number, self.generation(number)));
+        }
+        self.take()
     }
 
     /// Gives a number back; what knows it by its old generation finds nothing from now on.
     pub(crate) fn give_back(&mut self, number: u32) {
         let next = (u64::from(self.generation(number)) + 1) << GENERATION_SHIFT;
-        self.places[number as usize] = next | u64::from(NO_POOL) << ROW_BITS;
+        *self.places[number as usize].get_mut() = next | u64::from(NO_POOL) << ROW_BITS;
         self.free.push(Reverse(number));
     }
 
-    pub(crate) fn set(&mut self, number: u32, pool: u32, row: usize) {
-        let place = &mut self.places[number as usize];
-        *place = *place >> GENERATION_SHIFT << GENERATION_SHIFT | u64::from(pool) << ROW_BITS | row as u64;
+    pub(crate) fn set(&self, number: u32, pool: u32, row: usize) {
+        let place = &self.places[number as usize];
+        let generation = place.load(Relaxed) >> GENERATION_SHIFT << GENERATION_SHIFT;
+        place.store(generation | u64::from(pool) << ROW_BITS | row as u64, Relaxed);
     }
 
     /// Pool and row of a number, if it is in use.
     pub(crate) fn find(&self, number: u32) -> Option<(usize, usize)> {
-        let place = *self.places.get(number as usize)?;
+        let place = self.places.get(number as usize)?.load(Relaxed);
         let pool = (place >> ROW_BITS) as u32 & NO_POOL;
         (pool != NO_POOL).then_some((pool as usize, (place & ((1 << ROW_BITS) - 1)) as usize))
     }
 
     pub(crate) fn generation(&self, number: u32) -> u32 {
-        self.places.get(number as usize).map_or(0, |place| (place >> GENERATION_SHIFT) as u32)
+        self.places.get(number as usize).map_or(0, |place| (place.load(Relaxed) >> GENERATION_SHIFT) as u32)
     }
 
     /// How many numbers there have been; all in use are below.
@@ -112,13 +135,23 @@ impl Pool {
         Pool { chunk, next_due: u64::MAX, ..Pool::default() }
     }
 
+    /// Adds a row, and looks to it that it vanishes in time.
+    pub(crate) fn take_over(&mut self, row: &Row, pool: u32, places: &Places, ticks: u64) {
+        self.add(row, pool, places);
+        if !row.body.flags.has(Flags::NEVER_DESPAWN) {
+            self.next_due = self.next_due.min(ticks + ticks_left(row.born, ticks));
+        }
+    }
+
     /// Adds a row; awake unless it is quarantined.
-    pub(crate) fn add(&mut self, row: &Row, pool: u32, places: &mut Places) {
+    fn add(&mut self, row: &Row, pool: u32, places: &Places) {
         let at = self.rows.len();
         self.rows.push(row);
         places.set(row.number, pool, at);
         self.mergeable += usize::from(can_merge(&self.rows, at));
-        if !row.body.flags.has(Flags::QUARANTINED) {
+        if row.body.flags.has(Flags::QUARANTINED) {
+            self.sleepers_changed();
+        } else {
             self.exchange(at, self.awake, pool, places);
             self.awake += 1;
             let [_, y, _] = row.body.position.map(floor);
@@ -128,7 +161,7 @@ impl Pool {
     }
 
     /// Removes a row and returns it as it is in the tick after `ticks` have been run.
-    pub(crate) fn remove(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) -> Row {
+    pub(crate) fn remove(&mut self, row: usize, pool: u32, places: &Places, ticks: u64) -> Row {
         let removed = self.row_now(row, ticks);
         if row >= self.awake {
             self.forget_sleeper(row);
@@ -147,16 +180,8 @@ impl Pool {
     }
 
     /// Puts an awake row among the sleepers, with `ticks` run so far, this one included; its speed decays by `slide`.
-    pub(crate) fn put_to_sleep(
-        &mut self,
-        row: usize,
-        slide: Flags,
-        pool: u32,
-        places: &mut Places,
-        ticks: u64,
-    ) {
-        self.awake -= 1;
-        self.exchange(row, self.awake, pool, places);
+    pub(crate) fn put_to_sleep(&mut self, row: usize, slide: Flags, pool: u32, places: &Places, ticks: u64) {
+        self.set_aside(row, pool, places);
         let row = self.awake;
         self.rows.flags[row] = self.rows.flags[row].with(Flags::SLEEPS).with(slide);
         self.rows.vy[row] = f64::from_bits(ticks);
@@ -164,14 +189,14 @@ impl Pool {
 
     /// Puts a row that is held at the edge of what is loaded aside, with `ticks` run so far, this one included. It stands
     /// still, clock and all, until the terrain changes.
-    pub(crate) fn freeze(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) {
+    pub(crate) fn freeze(&mut self, row: usize, pool: u32, places: &Places, ticks: u64) {
         self.set_aside(row, pool, places);
         self.rows.flags[self.awake] = self.rows.flags[self.awake].with(Flags::SLEEPS);
         self.frozen_since.insert(self.rows.number[self.awake], ticks as u32);
     }
 
     /// Wakes what is frozen.
-    pub(crate) fn thaw(&mut self, pool: u32, places: &mut Places, ticks: u64) {
+    pub(crate) fn thaw(&mut self, pool: u32, places: &Places, ticks: u64) {
         if !self.frozen_since.is_empty() {
             for row in self.awake..self.rows.len() {
                 if self.rows.flags[row].has(FROZEN) {
@@ -195,14 +220,15 @@ impl Pool {
         now
     }
 
-    /// Puts a quarantined row where no tick touches it.
-    pub(crate) fn set_aside(&mut self, row: usize, pool: u32, places: &mut Places) {
+    /// Puts a row where no tick touches it, such as a quarantined one.
+    pub(crate) fn set_aside(&mut self, row: usize, pool: u32, places: &Places) {
+        self.sleepers_changed();
         self.awake -= 1;
         self.exchange(row, self.awake, pool, places);
     }
 
     /// Lets a sleeper, or one set aside, take part again.
-    pub(crate) fn wake(&mut self, row: usize, pool: u32, places: &mut Places, ticks: u64) {
+    pub(crate) fn wake(&mut self, row: usize, pool: u32, places: &Places, ticks: u64) {
         if row < self.awake {
             return;
         }
@@ -220,7 +246,7 @@ impl Pool {
     }
 
     /// Wakes all sleepers.
-    pub(crate) fn wake_all(&mut self, pool: u32, places: &mut Places, ticks: u64) {
+    pub(crate) fn wake_all(&mut self, pool: u32, places: &Places, ticks: u64) {
         for row in self.awake..self.rows.len() {
             if self.rows.flags[row].has(Flags::SLEEPS) {
                 self.wake(row, pool, places, ticks);
@@ -234,8 +260,9 @@ impl Pool {
         (ticks as u32).wrapping_sub(self.rows.born[row]).wrapping_sub(frozen).cast_signed()
     }
 
-    /// Gives a row the age that it has when `ticks` ticks have been run.
+    /// Gives a row the age that it has when `ticks` ticks have been run. What else of it is to change may change too.
     pub(crate) fn set_age(&mut self, row: usize, age: i32, ticks: u64) {
+        self.sleepers_changed();
         let frozen = self.frozen_for(row, ticks);
         self.rows.born[row] = (ticks as u32).wrapping_sub(age.cast_unsigned()).wrapping_sub(frozen);
     }
@@ -308,7 +335,7 @@ impl Pool {
         }
     }
 
-    fn exchange(&mut self, one: usize, other: usize, pool: u32, places: &mut Places) {
+    fn exchange(&mut self, one: usize, other: usize, pool: u32, places: &Places) {
         if one != other {
             self.rows.swap(one, other);
             places.set(self.rows.number[one], pool, one);
@@ -316,8 +343,20 @@ impl Pool {
         }
     }
 
+    /// To be called when a sleeper comes, goes or changes.
+    fn sleepers_changed(&mut self) {
+        self.sleeper_sums.forget();
+        self.next_look = 0;
+    }
+
+    /// True where a row is frozen: its clock is put back every tick.
+    pub(crate) fn any_frozen(&self) -> bool {
+        !self.frozen_since.is_empty()
+    }
+
     /// Forgets what is kept beside the row of a sleeper.
     fn forget_sleeper(&mut self, row: usize) {
+        self.sleepers_changed();
         if self.rows.flags[row].has(FROZEN) {
             self.frozen_since.remove(&self.rows.number[row]);
         }

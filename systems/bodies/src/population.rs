@@ -1,7 +1,7 @@
 //! All bodies of a world: who they are, where their rows stand, and the tick that takes them on.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
 
@@ -9,12 +9,13 @@ use crate::body::{Body, Flags, floor};
 use crate::columns::{Columns, NEVER_PICK_UP, Row};
 use crate::events::Events;
 use crate::exact::{Scratch, is_sane};
+use crate::inlets::Inlets;
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
 use crate::merge::MergeScratch;
 use crate::pool::{ChangedCells, POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
-use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ContainerId, ItemStack, Ledger};
+use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
 
 /// A body, for as long as it exists; afterwards the name of nothing.
 ///
@@ -133,8 +134,10 @@ pub struct Population {
     pub(crate) changed_cells: ChangedCells,
     pub(crate) merging: MergeScratch,
     /// In the canonical order.
-    pub(crate) inlets: BTreeMap<BlockPos, ContainerId>,
+    pub(crate) inlets: Inlets,
     pub(crate) reaching: Vec<(u32, BlockPos)>,
+    /// What the game had stored of some bodies, by number.
+    pub(crate) records: FxHashMap<u32, Arc<[u8]>>,
 }
 
 /// Why bodies were not made.
@@ -179,6 +182,7 @@ impl Population {
             merging: MergeScratch::default(),
             inlets: BTreeMap::new(),
             reaching: Vec::new(),
+            records: FxHashMap::default(),
         }
     }
 
@@ -262,22 +266,32 @@ impl Population {
         removed
     }
 
-    /// Takes all bodies of a chunk out, to be kept with it: rows in ascending order of number, each as it is now, its
-    /// clocks as in [`Columns`]. They count as delivered, and as created when they are [put back](Population::put_back).
-    pub fn take_chunk(&mut self, chunk: ChunkPos) -> Vec<Row> {
+    /// All bodies of a chunk: rows in ascending order of number, each as it is now, its clocks as in [`Columns`].
+    #[must_use]
+    pub fn rows_of_chunk(&self, chunk: ChunkPos) -> Vec<Row> {
         let Some(&pool) = self.pool_of_chunk.get(&chunk) else { return Vec::new() };
-        let mut numbers = self.pools[pool as usize].rows.number.clone();
-        numbers.sort_unstable();
-        let rows: Vec<Row> = numbers.into_iter().filter_map(|number| self.take(self.id(number))).collect();
+        let pool = &self.pools[pool as usize];
+        let mut rows: Vec<Row> = (0..pool.rows.len()).map(|row| pool.row_now(row, self.ticks)).collect();
+        rows.sort_unstable_by_key(|row| row.number);
+        rows
+    }
+
+    /// Takes all bodies of a chunk out, to be kept with it: [`Population::rows_of_chunk`]. They count as delivered, and
+    /// as created when they are [put back](Population::put_back).
+    pub fn take_chunk(&mut self, chunk: ChunkPos) -> Vec<Row> {
+        let rows = self.rows_of_chunk(chunk);
+        for row in &rows {
+            self.take(self.id(row.number));
+        }
         self.ledger.delivered += rows.len() as u64;
         rows
     }
 
     /// Puts rows back that [`Population::take_chunk`] took out when `ticks` ticks had been run; they go on as if no
-    /// time had passed, under new names.
+    /// time had passed, under new names: with their old numbers where those are not in use.
     ///
     /// # Errors
-    /// As [`Population::spawn_into`].
+    /// As [`Population::spawn_into`], but then none is put back.
     pub fn put_back(&mut self, rows: &[Row], ticks: u64) -> Result<Vec<BodyId>, SpawnError> {
         let mut made = Vec::with_capacity(rows.len());
         let away = self.ticks.wrapping_sub(ticks);
@@ -286,26 +300,48 @@ impl Population {
             row.born = row.born.wrapping_add(away as u32);
             row.body.flags = row.body.flags.without(Flags::CLEAR);
             let phase_offset = row.body.flags.phase_offset().wrapping_sub(away as u32);
-            made.push(self.make(row, index, Some(phase_offset))?);
+            match self.make(row, index, Some(phase_offset)) {
+                Ok(id) => made.push(id),
+                Err(error) => {
+                    self.ledger.created -= made.len() as u64;
+                    for id in made {
+                        self.take(id);
+                    }
+                    return Err(error);
+                }
+            }
         }
         Ok(made)
     }
 
     /// Gives a row a number and a place. Without a phase of its own it gets one by its number, so that resting bodies
-    /// take turns.
-    fn make(&mut self, mut row: Row, index: usize, phase_offset: Option<u32>) -> Result<BodyId, SpawnError> {
+    /// take turns; with one it comes back, and gets its old number if that is free.
+    pub(crate) fn make(
+        &mut self,
+        mut row: Row,
+        index: usize,
+        phase_offset: Option<u32>,
+    ) -> Result<BodyId, SpawnError> {
         let full = |limit| SpawnError::Full { index, limit };
         let pool = self.pool_at(chunk_of(row.body.position)).ok_or(full("1,048,575 chunks with bodies"))?;
         if self.pools[pool as usize].rows.len() >= ROW_LIMIT {
             return Err(full("16,777,216 bodies in one chunk"));
         }
-        let (number, generation) = self.places.take().ok_or(full("4,294,967,295 bodies"))?;
+        let number = if phase_offset.is_some() { self.places.claim(row.number) } else { self.places.take() };
+        let (number, generation) = number.ok_or(full("4,294,967,295 bodies"))?;
         row.number = number;
         row.body.flags = row.body.flags.with_phase_offset(phase_offset.unwrap_or(number));
         self.add_row(&row, pool);
         self.count += 1;
         self.ledger.created += 1;
         Ok(BodyId { number, generation })
+    }
+
+    /// Keeps what the game had stored of a body.
+    pub(crate) fn set_record(&mut self, id: BodyId, record: Option<Arc<[u8]>>) {
+        if let Some(record) = record {
+            self.records.insert(id.number, record);
+        }
     }
 
     /// What is known of a body.
@@ -342,7 +378,7 @@ impl Population {
         let mut changed = 0;
         for &(id, by) in changes {
             let Some((pool, row)) = self.find(id) else { continue };
-            self.pools[pool].wake(row, pool as u32, &mut self.places, self.ticks);
+            self.pools[pool].wake(row, pool as u32, &self.places, self.ticks);
             let Some((pool, row)) = self.find(id) else { continue };
             let rows = &mut self.pools[pool].rows;
             let mut body = rows.body(row);
@@ -375,18 +411,15 @@ impl Population {
     /// Takes a body out; whoever calls enters it in the ledger.
     pub(crate) fn take(&mut self, id: BodyId) -> Option<Row> {
         let (pool, row) = self.find(id)?;
-        let removed = self.pools[pool].remove(row, pool as u32, &mut self.places, self.ticks);
+        let removed = self.pools[pool].remove(row, pool as u32, &self.places, self.ticks);
         self.places.give_back(id.number);
+        self.records.remove(&id.number);
         self.count -= 1;
         Some(removed)
     }
 
     pub(crate) fn add_row(&mut self, row: &Row, pool: u32) {
-        let to = &mut self.pools[pool as usize];
-        to.add(row, pool, &mut self.places);
-        if !row.body.flags.has(Flags::NEVER_DESPAWN) {
-            to.next_due = to.next_due.min(self.ticks + ticks_left(row.born, self.ticks));
-        }
+        self.pools[pool as usize].take_over(row, pool, &self.places, self.ticks);
     }
 
     /// The pool of a chunk; made if there is none.

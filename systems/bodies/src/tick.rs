@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use crate::body::{Flags, floor};
 use crate::kernel::Tally;
 use crate::parallel::{Shared, step_pools};
-use crate::population::{Population, chunk_of};
+use crate::population::Population;
 use crate::rules::{DESPAWN_AGE, Moment, VOID_DEPTH};
 use voxtick_worlds::{BlockPos, ChunkEvent, World};
 
@@ -33,7 +33,7 @@ impl Population {
         };
         let tally = step_pools(&mut self.pools, shared);
         self.ticks += 1;
-        self.settle(world);
+        self.settle(f64::from(world.dimension().min_y() - VOID_DEPTH));
         if self.settings.merging {
             self.merge();
         }
@@ -99,9 +99,9 @@ impl Population {
         if changes.len() > PATCH_LIMIT {
             pool.stale = true;
         } else if !pool.stale && pool.tile.is_built() {
-            changes.iter().for_each(|&(_, at)| pool.tile.patch(at, world, &self.materials));
+            changes.iter().for_each(|&(_, at)| pool.tile.patch(at, pool.chunk, world, &self.materials));
         }
-        pool.thaw(number, &mut self.places, self.ticks);
+        pool.thaw(number, &self.places, self.ticks);
         if pool.awake == pool.rows.len() {
             return;
         }
@@ -115,7 +115,7 @@ impl Population {
         pool.reached_sleepers(&self.changed_cells, &mut self.movers);
         for &sleeper in &self.movers {
             if let Some((_, row)) = self.places.find(sleeper) {
-                pool.wake(row, number, &mut self.places, self.ticks);
+                pool.wake(row, number, &self.places, self.ticks);
             }
         }
     }
@@ -124,68 +124,13 @@ impl Population {
         let disturbed = &mut self.pools[pool];
         disturbed.tile.forget();
         disturbed.forget_clear();
-        disturbed.wake_all(pool as u32, &mut self.places, self.ticks);
+        disturbed.wake_all(pool as u32, &self.places, self.ticks);
         let rows = &disturbed.rows;
         let heights = rows.y[..disturbed.awake].iter().map(|&y| floor(y));
         disturbed.reach = heights.fold(None, |reach: Option<(i32, i32)>, y| {
             let (low, high) = reach.unwrap_or((y, y));
             Some((low.min(y - 2), high.max(y + 8)))
         });
-    }
-
-    /// Deals with the rows that the step has marked: those that left their pool, landed, rest, or were refused.
-    fn settle(&mut self, world: &World) {
-        let lost_below = f64::from(world.dimension().min_y() - VOID_DEPTH);
-        for pool in 0..self.pools.len() {
-            if self.pools[pool].pending == 0 {
-                continue;
-            }
-            self.pools[pool].pending = 0;
-            self.movers.clear();
-            let marked = |flags: &Flags| flags.0 & Flags::PENDING.0 != 0;
-            let flags = &self.pools[pool].rows.flags[..self.pools[pool].awake];
-            let rows = flags.iter().enumerate().filter(|(_, flags)| marked(flags));
-            self.movers.extend(rows.map(|(row, _)| row as u32));
-            // From the last row down: what takes the place of a row has been looked at.
-            while let Some(row) = self.movers.pop() {
-                let flags = self.pools[pool].rows.flags[row as usize];
-                self.settle_row(pool, row as usize, flags, lost_below);
-            }
-        }
-    }
-
-    fn settle_row(&mut self, pool: usize, row: usize, flags: Flags, lost_below: f64) {
-        let number = self.pools[pool].rows.number[row];
-        let id = self.id(number);
-        self.pools[pool].rows.flags[row] = flags.without(Flags::PENDING).without(Flags::SLIDE);
-        if flags.has(Flags::LANDED) {
-            self.events.landed.push(id);
-        }
-        if flags.has(Flags::REFUSED) {
-            self.events.quarantined.push(id);
-            self.pools[pool].set_aside(row, pool as u32, &mut self.places);
-        } else if flags.has(Flags::LEFT) {
-            let body = self.pools[pool].rows.body(row);
-            if body.position[1] < lost_below {
-                self.take(id);
-                self.ledger.despawned += 1;
-                self.events.despawned.push(id);
-                return;
-            }
-            let chunk = chunk_of(body.position);
-            let Some(to) = self.pool_at(chunk).filter(|&to| to as usize != pool) else { return };
-            let mut moving = self.pools[pool].remove(row, pool as u32, &mut self.places, self.ticks);
-            moving.body.flags = moving.body.flags.without(Flags::PENDING).without(Flags::SLIDE);
-            self.add_row(&moving, to);
-        } else if flags.has(Flags::RESTS) && self.settings.sleeping {
-            let pool_number = pool as u32;
-            if flags.has(Flags::UNLOADED) {
-                self.pools[pool].freeze(row, pool_number, &mut self.places, self.ticks);
-            } else if !self.reaches_inlet(pool, row) {
-                let slide = Flags(flags.0 & Flags::SLIDE.0);
-                self.pools[pool].put_to_sleep(row, slide, pool_number, &mut self.places, self.ticks);
-            }
-        }
     }
 
     /// Removes what has reached the age of 6,000 ticks.

@@ -31,9 +31,10 @@ static COUNTING: Counting = Counting;
 
 /// One test: the count is the process's.
 #[test]
-fn ticks_of_moving_and_of_resting_bodies_do_not_allocate() {
+fn ticks_of_moving_drifting_and_resting_bodies_do_not_allocate() {
     let states = BlockStates::load();
-    let [stone, slab] = ["stone", "oak_slab"].map(|name| states.parse(name).expect("a known state"));
+    let [stone, slab, water] =
+        ["stone", "oak_slab", "water"].map(|name| states.parse(name).expect("a known state"));
     let mut population = Population::new(&states, Settings::default());
     let mut world = World::new(Dimension::overworld(), states);
     for x in -1..3 {
@@ -98,4 +99,20 @@ fn ticks_of_moving_and_of_resting_bodies_do_not_allocate() {
     run(&mut population, 700);
     assert_eq!(population.awake_count(), 0);
     assert_eq!(run(&mut population, 100), 0, "resting");
+    // A flood lifts them all.
+    pool.install(|| {
+        for x in 0..31 {
+            for (y, z) in (65..68).flat_map(|y| (0..31).map(move |z| (y, z))) {
+                world.set_block(BlockPos::new(x, y, z), water).expect("loaded");
+            }
+        }
+        for _ in 0..200 {
+            population.tick(&world, 0, 2);
+            world.begin_tick(population.ticks());
+        }
+        let before = ALLOCATIONS.load(Relaxed);
+        let tally = population.tick(&world, 0, 2);
+        assert_eq!(ALLOCATIONS.load(Relaxed) - before, 0, "drifting");
+        assert!(tally.drifting > 4_000 && tally.exact == 0, "{tally:?}");
+    });
 }

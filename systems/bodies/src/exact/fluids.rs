@@ -9,11 +9,23 @@ use crate::terrain::{Surroundings, Terrain};
 use voxtick_worlds::Fluid;
 
 /// Speed that flowing water adds in a tick.
-const WATER_PUSH: f64 = 0.014;
+pub(crate) const WATER_PUSH: f64 = 0.014;
 /// A push weaker than this is raised to it where the body hardly moves.
 const LEAST_PUSH: f64 = 0.004_500_000_000_000_000_5;
 /// Deeper than this a body floats.
-const FLOATING_DEPTH: f64 = 0.1_f32 as f64;
+pub(crate) const FLOATING_DEPTH: f64 = 0.1_f32 as f64;
+/// Factor on the horizontal speed of what floats in water.
+pub(crate) const WATER_DRAG: f64 = 0.99_f32 as f64;
+/// Added to the vertical speed of what floats and rises more slowly than [`BUOYANT_SPEED`].
+pub(crate) const BUOYANCY: f64 = 5.0e-4_f32 as f64;
+/// What rises faster is not lifted any more.
+pub(crate) const BUOYANT_SPEED: f64 = 0.06_f32 as f64;
+/// The box in which fluids act is smaller than the body's by this on every side.
+pub(crate) const FLUID_MARGIN: f64 = 0.001;
+/// Flows are weaker where a body is less deep than this.
+pub(crate) const FULL_FLOW_DEPTH: f64 = 0.4;
+/// Flows that add up to a vector whose square is shorter do not push.
+pub(crate) const LEAST_FLOW_SQUARED: f64 = 1.0e-5;
 /// The sides in the order in which flows are added up: north, east, south, west.
 const SIDES: [[i32; 2]; 4] = [[0, -1], [1, 0], [0, 1], [-1, 0]];
 
@@ -28,16 +40,16 @@ impl Depths {
     /// Slows and lifts what floats; lets all else fall.
     pub(super) fn buoy_or_fall(self, velocity: &mut [f64; 3]) {
         let drag = if self.water > FLOATING_DEPTH {
-            0.99_f32
+            WATER_DRAG
         } else if self.lava > FLOATING_DEPTH {
-            0.95_f32
+            f64::from(0.95_f32)
         } else {
             velocity[1] -= GRAVITY;
             return;
         };
-        velocity[0] *= f64::from(drag);
-        velocity[2] *= f64::from(drag);
-        velocity[1] += if velocity[1] < f64::from(0.06_f32) { f64::from(5.0e-4_f32) } else { 0.0 };
+        velocity[0] *= drag;
+        velocity[2] *= drag;
+        velocity[1] += if velocity[1] < BUOYANT_SPEED { BUOYANCY } else { 0.0 };
     }
 }
 
@@ -47,7 +59,7 @@ pub(super) fn push<T: Terrain + ?Sized>(
     ground: Surroundings<'_, T>,
     rules: &Rules,
 ) -> Result<Depths, Stop> {
-    let bounds = body.bounds().deflated(0.001);
+    let bounds = body.bounds().deflated(FLUID_MARGIN);
     if !any_fluid(&bounds, ground)? {
         return Ok(Depths::default());
     }
@@ -102,8 +114,7 @@ fn push_by<T: Terrain + ?Sized>(
                 if kind(fluid) != Some(of) {
                     continue;
                 }
-                let covered = kind(fluid_at(ground, [x, y + 1, z])?) == Some(of);
-                let height = if covered { 1.0 } else { own_height(fluid) };
+                let height = height_at([x, y, z], fluid, of, ground)?;
                 // Single precision, as in the game: far up, surfaces are coarse.
                 let surface = f64::from(y as f32 + height);
                 if surface < bounds.min[1] {
@@ -111,7 +122,7 @@ fn push_by<T: Terrain + ?Sized>(
                 }
                 depth = depth.max(surface - bounds.min[1]);
                 let mut flow = flow_at([x, y, z], fluid, of, ground)?;
-                if depth < 0.4 {
+                if depth < FULL_FLOW_DEPTH {
                     flow = flow.map(|part| part * depth);
                 }
                 total = sum(total, flow);
@@ -119,7 +130,7 @@ fn push_by<T: Terrain + ?Sized>(
             }
         }
     }
-    if cells == 0 || length_squared(total) < 1.0e-5 {
+    if cells == 0 || length_squared(total) < LEAST_FLOW_SQUARED {
         return Ok(depth);
     }
     let mean = total.map(|part| part * (1.0 / f64::from(cells)));
@@ -130,6 +141,28 @@ fn push_by<T: Terrain + ?Sized>(
     }
     body.velocity = sum(body.velocity, push);
     Ok(depth)
+}
+
+/// How high the fluid stands in a cell.
+fn height_at<T: Terrain + ?Sized>(
+    [x, y, z]: [i32; 3],
+    fluid: Fluid,
+    of: Kind,
+    ground: Surroundings<'_, T>,
+) -> Result<f32, Stop> {
+    let covered = kind(fluid_at(ground, [x, y + 1, z])?) == Some(of);
+    Ok(if covered { 1.0 } else { own_height(fluid) })
+}
+
+/// Where the water of a cell flows, and how high it stands there; `None` where there is no water, or where that takes
+/// terrain that is not loaded.
+pub(crate) fn water_at<T: Terrain + ?Sized>(
+    cell: [i32; 3],
+    ground: Surroundings<'_, T>,
+) -> Option<([f64; 3], f32)> {
+    let fluid = fluid_at(ground, cell).ok().filter(|&fluid| kind(fluid) == Some(Kind::Water))?;
+    let height = height_at(cell, fluid, Kind::Water, ground).ok()?;
+    Some((flow_at(cell, fluid, Kind::Water, ground).ok()?, height))
 }
 
 /// Where a fluid flows: from high to low over the four sides, and down along what holds a falling column.

@@ -6,7 +6,7 @@
 //! bounce, fluids again.
 
 mod effects;
-mod fluids;
+pub(crate) mod fluids;
 mod obstacles;
 mod push;
 mod travel;

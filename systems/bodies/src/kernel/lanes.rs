@@ -1,4 +1,4 @@
-//! The step of bodies among air and full cubes, without a branch, so that it compiles to vector code.
+//! The step of bodies among air, water and full cubes, without a branch, so that it compiles to vector code.
 //!
 //! Plain Rust over arrays: the compiler turns the loops into SSE, AVX2, AVX-512 or NEON code according to the features of
 //! the function that they are inlined into (see [`dispatch`](super::dispatch)), and since it is the same IEEE
@@ -6,6 +6,8 @@
 //! cover is marked for the exact path and not written.
 
 use crate::body::Flags;
+use crate::kernel::currents::Currents;
+use crate::kernel::drift::Drift;
 use crate::kernel::tile::{EDGE, WINDOW};
 use crate::rules::{
     DRAG_GROUND, DRAG_HORIZONTAL, DRAG_VERTICAL, EPSILON, GRAVITY, HALF_WIDTH, HEIGHT, POSITION_LIMIT,
@@ -31,14 +33,15 @@ pub(crate) struct Lanes {
     pub(crate) vz: [f64; BATCH],
     /// In: flags as they are. Out: as they will be.
     pub(crate) flags: [u64; BATCH],
-    low_x: [f64; BATCH],
-    low_y: [f64; BATCH],
-    low_z: [f64; BATCH],
+    pub(super) low_x: [f64; BATCH],
+    pub(super) low_y: [f64; BATCH],
+    pub(super) low_z: [f64; BATCH],
     /// Which cells the sweep covers beyond the lowest: bit 0 east, bit 1 south, heights from bit 8.
-    extent: [u64; BATCH],
+    pub(super) extent: [u64; BATCH],
     /// Place of the window in the tile; `u64::MAX` for a lane that needs the exact path.
-    place: [u64; BATCH],
+    pub(super) place: [u64; BATCH],
     window: [u64; BATCH],
+    pub(super) drift: Drift,
     /// One of the bits of [`outcome`] each.
     pub(crate) outcome: [u64; BATCH],
 }
@@ -59,6 +62,8 @@ pub(crate) mod outcome {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub(crate) cells: &'a [u8],
+    /// The water that the bodies drift in; `None` for bodies that nothing but gravity acts on.
+    pub(crate) currents: Option<&'a Currents>,
     pub(crate) stride: usize,
     pub(crate) origin: [i32; 3],
     pub(crate) small_moves: bool,
@@ -91,6 +96,7 @@ impl Lanes {
             extent: [0; BATCH],
             place: [0; BATCH],
             window: [0; BATCH],
+            drift: Drift::new(),
             outcome: [0; BATCH],
         }
     }
@@ -99,19 +105,38 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn step(&mut self, count: usize, frame: Frame<'_>) {
         let count = count.min(BATCH);
-        self.find_windows(count, frame);
+        match frame.currents {
+            None => self.step_as::<false>(count, frame),
+            Some(currents) => {
+                self.drift(count, currents, frame);
+                self.buoy_or_fall(count);
+                self.step_as::<true>(count, frame);
+                // Where no water flows, a second look would tell nothing that matters.
+                if !currents.is_calm() {
+                    self.drift(count, currents, frame);
+                }
+                self.finish_drift(count);
+            }
+        }
+    }
+
+    /// The move itself: of what drifts, when the water has done its part, or of what only falls.
+    #[inline(always)]
+    fn step_as<const DRIFTS: bool>(&mut self, count: usize, frame: Frame<'_>) {
+        self.find_windows::<DRIFTS>(count, frame);
         self.read_windows(count, frame.cells);
-        self.travel(count, frame);
+        self.travel::<DRIFTS>(count, frame);
     }
 
     /// Which cells each sweep touches, and where they stand in the tile.
     #[inline(always)]
-    fn find_windows(&mut self, count: usize, frame: Frame<'_>) {
+    fn find_windows<const DRIFTS: bool>(&mut self, count: usize, frame: Frame<'_>) {
         let [west, bottom, north] = frame.origin.map(f64::from);
         let stride = frame.stride as f64;
         for lane in 0..count {
             let (x, y, z) = (self.x[lane], self.y[lane], self.z[lane]);
-            let (vx, vy, vz) = (self.vx[lane], self.vy[lane] - GRAVITY, self.vz[lane]);
+            let (vx, vz) = (self.vx[lane], self.vz[lane]);
+            let vy = if DRIFTS { self.vy[lane] } else { self.vy[lane] - GRAVITY };
             let low_x = (x - HALF_WIDTH + below(vx)).floor();
             let low_y = (y + below(vy)).floor();
             let low_z = (z - HALF_WIDTH + below(vz)).floor();
@@ -162,14 +187,15 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn travel(&mut self, count: usize, frame: Frame<'_>) {
+    fn travel<const DRIFTS: bool>(&mut self, count: usize, frame: Frame<'_>) {
         let low_chunk_x = f64::from(frame.origin[0] + 1);
         let low_chunk_z = f64::from(frame.origin[2] + 1);
         let tick = frame.tick & 3;
         let small_moves = frame.small_moves;
         for lane in 0..count {
             let (x, y, z) = (self.x[lane], self.y[lane], self.z[lane]);
-            let (vx, vy, vz) = (self.vx[lane], self.vy[lane] - GRAVITY, self.vz[lane]);
+            let (vx, vz) = (self.vx[lane], self.vz[lane]);
+            let vy = if DRIFTS { self.vy[lane] } else { self.vy[lane] - GRAVITY };
             let flags = self.flags[lane];
             let window = self.window[lane];
             // The window begins one row below the sweep.
@@ -250,9 +276,17 @@ impl Lanes {
             let wanted_squared = vx * vx + vy * vy + vz * vz;
             let applies =
                 (moved_squared > EPSILON) | (small_moves & (wanted_squared - moved_squared < EPSILON));
-            let new_x = if applies { x + dx } else { x };
-            let new_y = if applies { y + dy } else { y };
-            let new_z = if applies { z + dz } else { z };
+            let was_grounded = flags & u64::from(Flags::ON_GROUND.0) != 0;
+            let phase = ((flags >> 24) + tick) & 3;
+            let slides = vx * vx + vz * vz > THROTTLE_SPEED_SQUARED;
+            let is_throttled = was_grounded & !slides & (phase != 0);
+            // In water, one that has to wait for its phase is pushed all the same. Elsewhere it is known to be clear and is
+            // not here, or has to be looked at exactly.
+            let waits = DRIFTS & is_throttled;
+            exact |= !DRIFTS & is_throttled;
+            let new_x = if applies & !waits { x + dx } else { x };
+            let new_y = if applies & !waits { y + dy } else { y };
+            let new_z = if applies & !waits { z + dz } else { z };
 
             let hit_x = (vx - dx).abs() >= SAME_MOVE;
             let hit_z = (vz - dz).abs() >= SAME_MOVE;
@@ -286,12 +320,15 @@ impl Lanes {
                 | (new_max_z > end_z)
                 | (old_min_z < face_z - 1.0)
                 | (old_max_z > end_z);
-            exact |= grounded & outside & !carried;
+            exact |= grounded & outside & !carried & !waits;
 
             let factor = if grounded { GROUND_FACTOR } else { DRAG_HORIZONTAL };
-            self.vx[lane] = (if hit_x { 0.0 } else { vx }) * factor;
-            self.vy[lane] = (if hit_y { vy * 0.0 } else { vy }) * DRAG_VERTICAL;
-            self.vz[lane] = (if hit_z { 0.0 } else { vz }) * factor;
+            let moved_vx = (if hit_x { 0.0 } else { vx }) * factor;
+            let moved_vy = (if hit_y { vy * 0.0 } else { vy }) * DRAG_VERTICAL;
+            let moved_vz = (if hit_z { 0.0 } else { vz }) * factor;
+            self.vx[lane] = if waits { vx } else { moved_vx };
+            self.vy[lane] = if waits { vy } else { moved_vy };
+            self.vz[lane] = if waits { vz } else { moved_vz };
             self.x[lane] = new_x;
             self.y[lane] = new_y;
             self.z[lane] = new_z;
@@ -301,12 +338,9 @@ impl Lanes {
                 | (new_z.to_bits() != z.to_bits());
             let moved_block =
                 (new_x.floor() != x.floor()) | (new_y.floor() != y.floor()) | (new_z.floor() != z.floor());
-            let was_grounded = flags & u64::from(Flags::ON_GROUND.0) != 0;
-            let phase = ((flags >> 24) + tick) & 3;
-            // One that has to wait for its phase, but is not known to be clear, is looked at exactly.
-            let slides = vx * vx + vz * vz > THROTTLE_SPEED_SQUARED;
-            exact |= was_grounded & !slides & (phase != 0);
-            let rests = carried
+            // In water, whether it is to rest or clear is for the exact path to find out.
+            let rests = !DRIFTS
+                & carried
                 & grounded
                 & was_grounded
                 & (phase == 0)
@@ -321,14 +355,17 @@ impl Lanes {
                 | (new_z >= low_chunk_z + 16.0)
                 | (new_y < frame.lost_below);
 
-            self.flags[lane] = flags & u64::from(!STEPPED.0)
-                | u64::from(Flags::CLEAR.0)
+            let stepped = flags & u64::from(!STEPPED.0)
+                | select(DRIFTS, 0, u64::from(Flags::CLEAR.0))
                 | select(grounded, u64::from(Flags::ON_GROUND.0), 0)
                 | select(no_blocks, u64::from(Flags::GROUND_NO_BLOCKS.0), 0)
                 | select(hit_x | hit_z, u64::from(Flags::HIT_SIDEWAYS.0), 0)
                 | select(hit_y, u64::from(Flags::HIT_VERTICALLY.0), 0)
                 | select(moved, u64::from(Flags::MOVED.0), 0)
                 | select(moved_block, u64::from(Flags::MOVED_BLOCK.0), 0);
+            let waiting =
+                flags & u64::from(!(Flags::OUTPUTS.0 | Flags::CLEAR.0)) | u64::from(Flags::THROTTLED.0);
+            self.flags[lane] = select(waits, waiting, stepped);
             self.outcome[lane] = select(exact, outcome::EXACT, 0)
                 | select(left, outcome::LEFT, 0)
                 | select(grounded & !was_grounded, outcome::LANDED, 0)
@@ -340,6 +377,7 @@ impl Lanes {
 /// The flags that a step writes.
 const STEPPED: Flags = Flags(
     Flags::OUTPUTS.0
+        | Flags::CLEAR.0
         | Flags::ON_GROUND.0
         | Flags::HIT_SIDEWAYS.0
         | Flags::HIT_VERTICALLY.0
@@ -385,7 +423,7 @@ fn above(speed: f64) -> f64 {
 }
 
 #[inline(always)]
-fn select(condition: bool, yes: u64, no: u64) -> u64 {
+pub(super) fn select(condition: bool, yes: u64, no: u64) -> u64 {
     if condition { yes } else { no }
 }
 
@@ -394,7 +432,7 @@ fn select(condition: bool, yes: u64, no: u64) -> u64 {
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 #[inline(always)]
-fn whole(value: f64) -> u64 {
+pub(super) fn whole(value: f64) -> u64 {
     (value + WHOLE).to_bits() & 0xFFFF_FFFF
 }
 

@@ -1,10 +1,12 @@
 //! The fast step: rows of one pool, a batch at a time.
 //!
-//! Three kinds of rows, told apart by their flags and by what they can touch: those that rest and only wait for their
-//! phase get gravity and nothing else; those among air and full cubes go through [`lanes`]; all others take the
-//! [exact path](crate::exact), one by one.
+//! Four kinds of rows, told apart by their flags and by what they can touch: those that rest and only wait for their
+//! phase get gravity and nothing else; those among air and full cubes go through [`lanes`], those in water too with what
+//! [`drift`] adds; all others take the [exact path](crate::exact), one by one.
 
+pub(crate) mod currents;
 pub(crate) mod dispatch;
+mod drift;
 mod lanes;
 pub(crate) mod rows;
 pub(crate) mod tile;
@@ -37,6 +39,8 @@ pub struct Tally {
     pub awake: u64,
     /// Rows that rested and waited for their phase.
     pub throttled: u64,
+    /// Rows that drifted in water, or fell into it.
+    pub drifting: u64,
     /// Rows that took the exact path.
     pub exact: u64,
     /// Rows that were held because terrain is not loaded.
@@ -59,6 +63,7 @@ impl Tally {
         Tally {
             awake: self.awake + other.awake,
             throttled: self.throttled + other.throttled,
+            drifting: self.drifting + other.drifting,
             exact: self.exact + other.exact,
             held: self.held + other.held,
             pending: self.pending + other.pending,
@@ -90,32 +95,92 @@ fn step_batch<T: Terrain>(
     lanes: &mut Lanes,
     scratch: &mut Scratch,
 ) -> Tally {
-    let mut active = [0_u8; BATCH];
-    let count = sort_out_throttled(rows, context.moment.tick, &mut active);
-    let active = &active[..count];
+    let (mut falling, mut drifting, mut rest) = (Picked::new(), Picked::new(), Picked::new());
+    let currents = context.tile.currents();
+    sort_out_throttled(rows, context.moment.tick, currents.is_some(), [&mut falling, &mut drifting]);
     let mut tally = Tally { awake: rows.len() as u64, ..Tally::default() };
-    tally.throttled = tally.awake - count as u64;
-    if count == 0 {
-        return tally;
-    }
-    load(rows, active, lanes);
+    tally.throttled = tally.awake - (falling.count + drifting.count) as u64;
     let frame = Frame {
         cells: context.tile.cells(),
+        currents: None,
         stride: context.tile.stride(),
         origin: context.tile.origin(),
         small_moves: context.rules.small_moves,
         lost_below: context.lost_below,
         tick: context.moment.tick,
     };
+    if currents.is_some() {
+        let frame_in_water = Frame { cells: context.tile.open_cells(), currents, ..frame };
+        tally.pending += step_lanes(rows, falling.rows(), lanes, frame, context.path, &mut drifting);
+        tally.pending += step_lanes(rows, drifting.rows(), lanes, frame_in_water, context.path, &mut rest);
+        tally.drifting = (drifting.count - rest.count) as u64;
+    } else {
+        tally.pending += step_lanes(rows, falling.rows(), lanes, frame, context.path, &mut rest);
+    }
+    for &row in rest.rows() {
+        tally = tally.and(step_exactly(rows, usize::from(row), context, scratch));
+    }
+    tally
+}
+
+/// Some of the rows of a batch.
+struct Picked {
+    rows: [u8; BATCH],
+    count: usize,
+}
+
+impl Picked {
+    fn new() -> Picked {
+        Picked { rows: [0; BATCH], count: 0 }
+    }
+
+    /// Adds a row where `holds`, without a branch.
+    #[inline(always)]
+    fn add_if(&mut self, row: u8, holds: bool) {
+        self.rows[self.count % BATCH] = row;
+        self.count += usize::from(holds);
+    }
+
+    fn rows(&self) -> &[u8] {
+        &self.rows[..self.count]
+    }
+}
+
+/// Steps the `picked` rows side by side. Those that these lanes do not cover are left as they are and added to `rest`.
+/// Returns how many rows have something for the pool to deal with.
+fn step_lanes(
+    rows: &mut RowsMut<'_>,
+    picked: &[u8],
+    lanes: &mut Lanes,
+    frame: Frame<'_>,
+    path: Path,
+    rest: &mut Picked,
+) -> u64 {
+    if picked.is_empty() {
+        return 0;
+    }
+    // All rows of the batch in their order: those that join the others in water come after them.
+    let is_whole = picked.len() == rows.len() && picked.is_sorted();
+    if is_whole {
+        load_all(rows, lanes);
+    } else {
+        load(rows, picked, lanes);
+    }
     // Whole vectors: the lanes beyond the last are computed from what was there and not stored.
-    context.path.step(lanes, count.next_multiple_of(8), frame);
-    for (lane, &row) in active.iter().enumerate() {
-        let row = usize::from(row);
+    path.step(lanes, picked.len().next_multiple_of(8), frame);
+    let any_rest =
+        lanes.outcome[..picked.len()].iter().fold(0, |any, outcome| any | outcome) & outcome::EXACT;
+    if is_whole && any_rest == 0 {
+        return store_all(rows, lanes);
+    }
+    let mut count = 0;
+    for (lane, &row) in picked.iter().enumerate() {
         let outcome = lanes.outcome[lane];
         if outcome & outcome::EXACT != 0 {
-            tally = tally.and(step_exactly(rows, row, context, scratch));
+            rest.add_if(row, true);
             continue;
         }
+        let row = usize::from(row);
         rows.x[row] = lanes.x[lane];
         rows.y[row] = lanes.y[lane];
         rows.z[row] = lanes.z[lane];
@@ -124,9 +189,9 @@ fn step_batch<T: Terrain>(
         rows.vz[row] = lanes.vz[lane];
         let pending = (outcome >> 1) as u32 * Flags::LEFT.0;
         rows.flags[row] = Flags(lanes.flags[lane] as u32 | pending);
-        tally.pending += u64::from(pending != 0);
+        count += u64::from(pending != 0);
     }
-    tally
+    count
 }
 
 /// The outcomes of lanes and the flags of rows are in the same order.
@@ -136,24 +201,61 @@ const _: () = assert!(
         && Flags::LEFT.0 * (outcome::RESTS as u32 >> 1) == Flags::RESTS.0
 );
 
-/// Applies gravity to the rows that rest and wait for their phase; writes the places of all others to `active`.
-fn sort_out_throttled(rows: &mut RowsMut<'_>, tick: u64, active: &mut [u8; BATCH]) -> usize {
+/// Applies gravity to the rows that rest and wait for their phase; picks all others, those in water apart where there
+/// is any.
+fn sort_out_throttled(
+    rows: &mut RowsMut<'_>,
+    tick: u64,
+    any_water: bool,
+    [falling, drifting]: [&mut Picked; 2],
+) {
     const RESTING: u32 = Flags::ON_GROUND.0 | Flags::CLEAR.0;
     const STUCK: u32 = Flags::STUCK_WEB.0 | Flags::STUCK_SNOW.0 | Flags::QUARANTINED.0;
-    let mut count = 0;
+    let wet = if any_water { Flags::WET.0 } else { 0 };
     for row in 0..rows.len().min(BATCH) {
         let flags = rows.flags[row];
         let (vx, vz) = (rows.vx[row], rows.vz[row]);
         let slides = vx * vx + vz * vz > THROTTLE_SPEED_SQUARED;
         let waits = (flags.0 & (RESTING | STUCK) == RESTING) & !slides & (flags.phase(tick) != 0);
-        active[count] = row as u8;
-        count += usize::from(!waits);
+        let drifts = flags.0 & wet != 0;
+        falling.add_if(row as u8, !waits & !drifts);
+        drifting.add_if(row as u8, !waits & drifts);
         if waits {
             rows.vy[row] -= GRAVITY;
             rows.flags[row] = flags.without(Flags::OUTPUTS).with(Flags::THROTTLED);
         }
     }
-    count
+}
+
+/// Stores lanes that are all rows of the batch, in order. Returns as [`step_lanes`].
+fn store_all(rows: &mut RowsMut<'_>, lanes: &Lanes) -> u64 {
+    let count = rows.len();
+    rows.x.copy_from_slice(&lanes.x[..count]);
+    rows.y.copy_from_slice(&lanes.y[..count]);
+    rows.z.copy_from_slice(&lanes.z[..count]);
+    rows.vx.copy_from_slice(&lanes.vx[..count]);
+    rows.vy.copy_from_slice(&lanes.vy[..count]);
+    rows.vz.copy_from_slice(&lanes.vz[..count]);
+    let mut any = 0;
+    for ((flags, &stepped), &outcome) in rows.flags.iter_mut().zip(&lanes.flags).zip(&lanes.outcome) {
+        let pending = (outcome >> 1) as u32 * Flags::LEFT.0;
+        *flags = Flags(stepped as u32 | pending);
+        any += u64::from(pending != 0);
+    }
+    any
+}
+
+fn load_all(rows: &RowsMut<'_>, lanes: &mut Lanes) {
+    let count = rows.len();
+    lanes.x[..count].copy_from_slice(rows.x);
+    lanes.y[..count].copy_from_slice(rows.y);
+    lanes.z[..count].copy_from_slice(rows.z);
+    lanes.vx[..count].copy_from_slice(rows.vx);
+    lanes.vy[..count].copy_from_slice(rows.vy);
+    lanes.vz[..count].copy_from_slice(rows.vz);
+    for (lane, flags) in lanes.flags.iter_mut().zip(rows.flags.iter()) {
+        *lane = u64::from(flags.0);
+    }
 }
 
 fn load(rows: &RowsMut<'_>, active: &[u8], lanes: &mut Lanes) {

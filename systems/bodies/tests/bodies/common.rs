@@ -46,6 +46,22 @@ pub(crate) const ALL_KINDS: &[&str] = &[
     "hopper",
 ];
 
+/// Water of all depths, and what bounds it.
+pub(crate) const WATERS: &[&str] = &[
+    "water",
+    "water",
+    "water[level=1]",
+    "water[level=4]",
+    "water[level=7]",
+    "water[level=8]",
+    "stone",
+    "ice",
+    "oak_slab",
+    "oak_fence[waterlogged=true]",
+    "lava[level=2]",
+    "seagrass",
+];
+
 pub(crate) const SEED: u64 = 99;
 const WEST: i32 = -16;
 const EDGE: i32 = 48;

@@ -94,23 +94,67 @@ fn the_rules_of_older_versions_hold_too() {
     compare(Arena::random(4, &["stone"], 0.15, 500, settings), settings, 3, 200);
 }
 
+/// Pools, currents and shores: everything that a body can meet in water.
+#[test]
+fn water_and_its_shores_on_every_instruction_set() {
+    let kinds = [
+        "water",
+        "water",
+        "water",
+        "water[level=3]",
+        "water[level=6]",
+        "water[level=8]",
+        "stone",
+        "oak_slab",
+    ];
+    for (seed, path) in Path::available().into_iter().enumerate() {
+        for solid in [0.35, 0.95] {
+            let mut arena = Arena::random(20 + seed as u64, &kinds, solid, 250, settings(path, true));
+            arena.changes_a_tick = 3;
+            compare(arena, settings(path, true), 2, 120);
+        }
+    }
+}
+
+/// What falls into water joins those that drift there already after them, and the two once changed places.
+#[test]
+fn a_body_that_joins_another_in_water_stays_itself() {
+    for seed in 0..30 {
+        let settings = settings(Path::PLAIN, false);
+        compare(Arena::random(seed, crate::common::WATERS, 0.4, 2, settings), settings, 1, 80);
+    }
+}
+
+/// A random world is compared at every tick for this long.
+const TICKS: u64 = 1_000;
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
+    /// Most worlds run for a little while, so that there can be many; those of few bodies run for [`TICKS`].
     #[test]
     fn any_world_any_size_any_number_of_threads(
         seed in 0_u64..1_000_000,
         solid in 0.02_f64..0.5,
         count in 1_usize..700,
         threads in prop::sample::select(vec![1_usize, 2, 3, 8]),
+        path in prop::sample::select(Path::available()),
         sleeping in any::<bool>(),
-        all_kinds in any::<bool>(),
+        kinds in prop::sample::select(vec![&["stone"] as &[&str], crate::common::ALL_KINDS, crate::common::WATERS]),
         changes in 0_usize..12,
     ) {
-        let kinds: &[&str] = if all_kinds { crate::common::ALL_KINDS } else { &["stone"] };
-        let settings = settings(Path::fastest(), sleeping);
+        let settings = settings(path, sleeping);
         let mut arena = Arena::random(seed, kinds, solid, count, settings);
         arena.changes_a_tick = changes;
-        compare(arena, settings, threads, 60);
+        let ticks = if count < 50 { TICKS } else { 60 };
+        compare(arena, settings, threads, ticks);
     }
+}
+
+#[test]
+fn a_thousand_ticks_with_threads_sleep_and_changes() {
+    let settings = settings(Path::fastest(), true);
+    let mut arena = Arena::random(31, crate::common::ALL_KINDS, 0.25, 60, settings);
+    arena.changes_a_tick = 1;
+    compare(arena, settings, 8, TICKS);
 }

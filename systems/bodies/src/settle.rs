@@ -1,0 +1,142 @@
+//! What is to be done about the rows that a step has marked: those that left their chunk, landed, rest, or were refused.
+//!
+//! Each pool deals with its own rows, and with those that come to it, on whichever thread takes it; only who goes where is
+//! told in one place. Which row of a pool a body gets depends on the order of pools alone.
+
+use rayon::prelude::*;
+
+use crate::body::Flags;
+use crate::columns::Row;
+use crate::inlets::Inlets;
+use crate::pool::{Places, Pool};
+use crate::population::{Population, chunk_of};
+use voxtick_worlds::ChunkPos;
+
+/// What one pool has to tell the others, kept between ticks for its room.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// Marked rows, ascending.
+    marked: Vec<u32>,
+    /// Numbers of bodies that have landed.
+    landed: Vec<u32>,
+    /// Numbers of bodies that were refused.
+    refused: Vec<u32>,
+    /// Numbers of bodies that are lost below the world.
+    lost: Vec<u32>,
+    /// Bodies that have left, and whereto.
+    leaving: Vec<(ChunkPos, Row)>,
+    /// Bodies that have come.
+    coming: Vec<Row>,
+}
+
+/// What pools need to know to settle their rows.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    places: &'a Places,
+    inlets: &'a Inlets,
+    /// Ticks run so far, this one included.
+    ticks: u64,
+    lost_below: f64,
+    sleeping: bool,
+}
+
+impl Population {
+    /// Deals with the rows that the step has marked.
+    pub(crate) fn settle(&mut self, lost_below: f64) {
+        if self.pools.iter().all(|pool| pool.pending == 0) {
+            return;
+        }
+        let shared = Shared {
+            places: &self.places,
+            inlets: &self.inlets,
+            ticks: self.ticks,
+            lost_below,
+            sleeping: self.settings.sleeping,
+        };
+        let pools = self.pools.par_iter_mut().enumerate().filter(|(_, pool)| pool.pending > 0);
+        pools.for_each(|(number, pool)| pool.settle(number as u32, shared));
+        let mut any_comes = false;
+        for pool in 0..self.pools.len() {
+            if std::mem::take(&mut self.pools[pool].pending) > 0 {
+                any_comes |= self.gather(pool);
+            }
+        }
+        if any_comes {
+            let (places, ticks) = (&self.places, self.ticks);
+            let pools = self.pools.par_iter_mut().enumerate();
+            pools.filter(|(_, pool)| !pool.settled.coming.is_empty()).for_each(|(number, pool)| {
+                let mut coming = std::mem::take(&mut pool.settled.coming);
+                coming.drain(..).for_each(|row| pool.take_over(&row, number as u32, places, ticks));
+                pool.settled.coming = coming;
+            });
+        }
+    }
+
+    /// Enters what a pool has to tell, and sends off what has left it. Returns whether anything has.
+    fn gather(&mut self, pool: usize) -> bool {
+        let mut settled = std::mem::take(&mut self.pools[pool].settled);
+        let places = &self.places;
+        let id = |number: u32| crate::BodyId { number, generation: places.generation(number) };
+        self.events.landed.extend(settled.landed.drain(..).map(id));
+        self.events.quarantined.extend(settled.refused.drain(..).map(id));
+        for number in settled.lost.drain(..) {
+            let id = self.id(number);
+            self.take(id);
+            self.ledger.despawned += 1;
+            self.events.despawned.push(id);
+        }
+        let any_left = !settled.leaving.is_empty();
+        // One beyond the last pool that there can be stays in the pool that it is in.
+        for (chunk, row) in settled.leaving.drain(..) {
+            match self.pool_at(chunk) {
+                Some(to) => self.pools[to as usize].settled.coming.push(row),
+                None => settled.coming.push(row),
+            }
+        }
+        self.pools[pool].settled = settled;
+        any_left
+    }
+}
+
+impl Pool {
+    fn settle(&mut self, number: u32, shared: Shared<'_>) {
+        let mut marked = std::mem::take(&mut self.settled.marked);
+        let is_marked = |flags: &Flags| flags.0 & Flags::PENDING.0 != 0;
+        let rows = self.rows.flags[..self.awake].iter().enumerate().filter(|(_, flags)| is_marked(flags));
+        marked.extend(rows.map(|(row, _)| row as u32));
+        // From the last row down: what takes the place of a row has been looked at.
+        while let Some(row) = marked.pop() {
+            self.settle_row(row as usize, number, shared);
+        }
+        self.settled.marked = marked;
+    }
+
+    fn settle_row(&mut self, row: usize, pool: u32, shared: Shared<'_>) {
+        let Shared { places, ticks, .. } = shared;
+        let flags = self.rows.flags[row];
+        let number = self.rows.number[row];
+        self.rows.flags[row] = flags.without(Flags::PENDING).without(Flags::SLIDE);
+        if flags.has(Flags::LANDED) {
+            self.settled.landed.push(number);
+        }
+        if flags.has(Flags::REFUSED) {
+            self.settled.refused.push(number);
+            self.set_aside(row, pool, places);
+        } else if flags.has(Flags::LEFT) {
+            let body = self.rows.body(row);
+            let chunk = chunk_of(body.position);
+            if body.position[1] < shared.lost_below {
+                self.settled.lost.push(number);
+            } else if chunk != self.chunk {
+                let leaving = self.remove(row, pool, places, ticks);
+                self.settled.leaving.push((chunk, leaving));
+            }
+        } else if flags.has(Flags::RESTS) && shared.sleeping {
+            if flags.has(Flags::UNLOADED) {
+                self.freeze(row, pool, places, ticks);
+            } else if !self.reaches_inlet(row, shared.inlets) {
+                self.put_to_sleep(row, Flags(flags.0 & Flags::SLIDE.0), pool, places, ticks);
+            }
+        }
+    }
+}
