@@ -32,7 +32,53 @@ pub enum Destination {
 }
 
 /// Inlets by place, in the canonical order.
-pub(crate) type Inlets = BTreeMap<BlockPos, Destination>;
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Inlets {
+    by_place: BTreeMap<BlockPos, Destination>,
+    /// Their coordinates in the same order, for searches.
+    columns: [Vec<i32>; 3],
+}
+
+impl Inlets {
+    fn insert(&mut self, at: BlockPos, destination: Destination) {
+        if self.by_place.insert(at, destination).is_none() {
+            let row = self.row(at);
+            for (column, along) in self.columns.iter_mut().zip([at.x, at.y, at.z]) {
+                column.insert(row, along);
+            }
+        }
+    }
+
+    fn remove(&mut self, at: BlockPos) -> bool {
+        let was_there = self.by_place.remove(&at).is_some();
+        if was_there {
+            let row = self.row(at);
+            for column in &mut self.columns {
+                column.remove(row);
+            }
+        }
+        was_there
+    }
+
+    fn is_empty(&self) -> bool {
+        self.by_place.is_empty()
+    }
+
+    pub(crate) fn columns(&self) -> [&[i32]; 3] {
+        self.columns.each_ref().map(Vec::as_slice)
+    }
+
+    /// Where a place stands, or would stand, in the columns.
+    fn row(&self, at: BlockPos) -> usize {
+        let (mut low, mut high) = (0, self.columns[0].len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let [x, y, z] = self.columns.each_ref().map(|column| column[middle]);
+            if BlockPos::new(x, y, z) < at { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
 
 impl Population {
     /// Lets the block at `at` take in bodies. Any number of inlets may lead to one destination.
@@ -50,7 +96,7 @@ impl Population {
 
     /// Lets the block at `at` take in nothing any more. Returns whether it did.
     pub fn remove_inlet(&mut self, at: BlockPos) -> bool {
-        self.inlets.remove(&at).is_some()
+        self.inlets.remove(at)
     }
 
     /// Offers what lies in inlets to their destinations, in ascending order of number; the lowest inlet first where a body
@@ -67,7 +113,9 @@ impl Population {
         self.find_reaching(&mut reaching);
         reaching.sort_unstable();
         for &(number, inlet) in &reaching {
-            let (Some((pool, row)), Some(&into)) = (self.places.find(number), self.inlets.get(&inlet)) else {
+            let (Some((pool, row)), Some(&into)) =
+                (self.places.find(number), self.inlets.by_place.get(&inlet))
+            else {
                 continue;
             };
             if accepts(into, self.pools[pool].rows.stack(row)) {
@@ -106,6 +154,7 @@ impl Population {
         };
         let corners = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
         self.inlets
+            .by_place
             .keys()
             .flat_map(|inlet| corners.into_iter().filter_map(|(x, z)| beside(inlet, x, z)))
             .collect()
@@ -127,7 +176,7 @@ impl Pool {
         let (low, high) = bounds.cells();
         for x in low[0]..high[0] {
             let column = BlockPos::new(x, low[1], i32::MIN)..=BlockPos::new(x, high[1], i32::MAX);
-            for (&inlet, _) in inlets.range(column) {
+            for (&inlet, _) in inlets.by_place.range(column) {
                 if bounds.overlaps(&cell(inlet)) {
                     found(inlet);
                 }
@@ -139,4 +188,25 @@ impl Pool {
 fn cell(at: BlockPos) -> Bounds {
     let min = [at.x, at.y, at.z].map(f64::from);
     Bounds { min, max: min.map(|corner| corner + 1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_follow_what_comes_and_goes() {
+        let mut inlets = Inlets::default();
+        let place = |number: i32| BlockPos::new(number * 7 % 5 - 2, number % 3, number * 11 % 4);
+        for number in 0..40 {
+            inlets.insert(place(number), Destination::Container(ContainerId(0)));
+            if number % 3 == 0 {
+                inlets.remove(place(number / 2));
+            }
+            let [x, y, z] = inlets.columns();
+            let rows = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| BlockPos::new(x, y, z));
+            assert!(rows.eq(inlets.by_place.keys().copied()), "after {number}");
+        }
+        assert!(!inlets.is_empty());
+    }
 }

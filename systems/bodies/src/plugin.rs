@@ -3,9 +3,10 @@
 use std::ops::{Deref, DerefMut};
 
 use bevy_ecs::prelude::{MessageReader, Mut, Res, ResMut, Resource, World as EcsWorld};
-use voxtick_engine::{BuildError, Meter, Plugin, Pool, Seed, Setup};
+use voxtick_engine::{BuildError, Meter, Plugin, Pool, Seed, Setup, nearest_three};
 use voxtick_worlds::{
-    AttachmentHooks, ChunkAttachments, ChunkPos, Inventories, Ledger, PipeIntake, SpilledItem, World, stages,
+    AttachmentHooks, BlockPos, ChunkAttachments, ChunkPos, Inventories, Ledger, PipeIntake, SpilledItem,
+    World, stages,
 };
 
 use crate::inlets::Destination;
@@ -27,6 +28,31 @@ impl Deref for Bodies {
 impl DerefMut for Bodies {
     fn deref_mut(&mut self) -> &mut Population {
         &mut self.0
+    }
+}
+
+impl Bodies {
+    /// The up to three [inlets](Population::add_inlet) nearest to a block, nearest first; of equally near ones that with the
+    /// lower position. Costs O(inlets), some tenths of a nanosecond each.
+    ///
+    /// ```
+    /// use voxtick_bodies::{Bodies, Destination, Population, Settings};
+    /// use voxtick_worlds::{BlockPos, BlockStates, ContainerId};
+    ///
+    /// let mut bodies = Bodies(Population::new(&BlockStates::load(), Settings::default()));
+    /// for x in [30, -2, 2, 9] {
+    ///     bodies.add_inlet(BlockPos::new(x, 64, 0), Destination::Container(ContainerId(0)));
+    /// }
+    /// bodies.remove_inlet(BlockPos::new(9, 64, 0));
+    /// let nearest = bodies.nearest_inlets(BlockPos::new(0, 64, 0));
+    /// assert_eq!(nearest, [-2, 2, 30].map(|x| BlockPos::new(x, 64, 0)));
+    /// ```
+    #[must_use]
+    pub fn nearest_inlets(&self, to: BlockPos) -> Vec<BlockPos> {
+        let [x, y, z] = self.0.inlets.columns();
+        let nearest = nearest_three(x, y, z, [to.x, to.y, to.z]);
+        let rows = nearest.as_slice().iter().map(|inlet| inlet.index);
+        rows.map(|row| BlockPos::new(x[row], y[row], z[row])).collect()
     }
 }
 

@@ -180,7 +180,7 @@ impl Population {
             changed: Vec::new(),
             changed_cells: ChangedCells::default(),
             merging: MergeScratch::default(),
-            inlets: BTreeMap::new(),
+            inlets: Inlets::default(),
             reaching: Vec::new(),
             records: FxHashMap::default(),
         }
