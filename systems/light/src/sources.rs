@@ -168,8 +168,8 @@ impl EditKernel {
                     });
                     let least = if source { MAX_LEVEL - 1 } else { MAX_LEVEL };
                     let takes_none = is_changed && takes_none(own, cell);
-                    let is_plain = !shaped && !(is_changed && changed.shaped);
-                    let can_settle = goes_on && is_plain && (has(own.open(), cell) || takes_none);
+                    let is_shaped = shaped && is_beside_shaped(own, cell) || is_changed && changed.shaped;
+                    let can_settle = goes_on && !is_shaped && (has(own.open(), cell) || takes_none);
                     if can_settle && beside(&levels, cell).into_iter().all(|level| level >= least) {
                         let level = match (source, takes_none) {
                             (true, _) => MAX_LEVEL,
@@ -208,6 +208,12 @@ impl EditKernel {
         self.unsettled = unsettled;
         Some((settled, is_changed_settled))
     }
+}
+
+/// Whether a cell that is not at the border of its section, or one of the four beside it, has faces that stop light.
+fn is_beside_shaped(opacity: &Opacity, cell: usize) -> bool {
+    let is_shaped = |cell: usize| crate::opacity::find(opacity.shaped(), cell).is_some();
+    [cell, cell - 16, cell + 16, cell - 1, cell + 1].into_iter().any(is_shaped)
 }
 
 /// Whether no light enters a cell, at whatever cost.
