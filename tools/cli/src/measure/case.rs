@@ -54,6 +54,9 @@ pub(crate) struct Pair {
     pub(crate) other: Side,
 }
 
+/// Work that appends how long each of its operations took.
+type TimedOperations = Box<dyn FnMut(&mut Vec<Duration>)>;
+
 /// One side: work that takes the same time every time it is called.
 pub(crate) enum Side {
     /// The whole call is timed; short calls are repeated until the clock can resolve them.
@@ -65,7 +68,7 @@ pub(crate) enum Side {
     Sample(Box<dyn FnMut() -> Duration>),
     /// A call does many operations and appends how long each of them took; the table states their tail beside the mean
     /// of the whole.
-    Each(Box<dyn FnMut(&mut Vec<Duration>)>),
+    Each(TimedOperations),
 }
 
 impl Pair {
