@@ -1,18 +1,20 @@
 //! The transit stage: the only file of this crate that knows systems and resources.
 
+use std::collections::BTreeMap;
+
 use bevy_ecs::message::MessageWriter;
 use bevy_ecs::prelude::{Local, Res, ResMut, Resource, World as EcsWorld};
 use rustc_hash::FxHashSet;
 use voxtick_engine::{BuildError, Meter, Plugin, Pool, Setup};
 use voxtick_worlds::{
     AttachmentHooks, BlockPos, BlockStates, ChangeCursor, Chunk, ChunkAttachments, ChunkEvent, ChunkPos,
-    Inventories, Ledger, SpilledItem, World, stages,
+    Inventories, ItemStack, Ledger, PipeEntry, PipeIntake, SpilledItem, World, stages,
 };
 
 use crate::blocks::PipeBlocks;
-use crate::events::Totals;
+use crate::events::{EventKind, Totals};
 use crate::layouts::{Layout, LayoutError};
-use crate::network::{HIGHEST, LOWEST, Segment};
+use crate::network::{HIGHEST, LOWEST, LaneName, Segment};
 use crate::settings::LaneSettings;
 use crate::snapshot::Snapshot;
 use crate::solver::TransitSolver;
@@ -24,7 +26,8 @@ use crate::solver::TransitSolver;
 ///
 /// Add it after `WorldsPlugin`. The network is reached as the resource [`Transit`], its containers as [`Inventories`].
 /// A chunk that leaves the world freezes the segments that cross it until it returns; chunks that were never in the
-/// world do not. What falls out of pipes is sent on as [`SpilledItem`].
+/// world do not. What falls out of pipes is sent on as [`SpilledItem`], and so is what a sink with an
+/// [outlet](TransitPlugin::with_outlet) takes. Other systems put stacks onto lanes by the resource [`PipeIntake`].
 ///
 /// Where the world is stored, the items that are in the blocks of a chunk go and come with it, as the attachment
 /// `voxtick:transit` ([`TransitSolver::take_out`], [`TransitSolver::put_back`]; the bytes are those of
@@ -36,7 +39,12 @@ pub struct TransitPlugin {
     transit: TransitSolver,
     inventories: Inventories,
     pipes: Option<PipeBlocks>,
+    outlets: Outlets,
 }
+
+/// Where the sinks at some junctions let fall what they take.
+#[derive(Resource, Debug, Default)]
+struct Outlets(BTreeMap<BlockPos, [f64; 3]>);
 
 /// The pipes that are blocks of the world.
 #[derive(Resource, Debug)]
@@ -57,7 +65,12 @@ impl TransitPlugin {
     /// A stage that runs `transit`.
     #[must_use]
     pub fn new(transit: TransitSolver) -> TransitPlugin {
-        TransitPlugin { transit, inventories: Inventories::default(), pipes: None }
+        TransitPlugin {
+            transit,
+            inventories: Inventories::default(),
+            pipes: None,
+            outlets: Outlets::default(),
+        }
     }
 
     /// A stage that runs the network of a layout.
@@ -92,6 +105,14 @@ impl TransitPlugin {
         self
     }
 
+    /// Lets what the sink at `junction` takes fall at `point`, in the same tick: it is delivered, and a [`SpilledItem`] is
+    /// sent. Costs O(items delivered) a tick as soon as there is an outlet.
+    #[must_use]
+    pub fn with_outlet(mut self, junction: BlockPos, point: [f64; 3]) -> TransitPlugin {
+        self.outlets.0.insert(junction, point);
+        self
+    }
+
     /// Takes blocks of the world for pipes: those of chunks that are loaded, and what is set and taken from then on.
     /// Pipes of a chunk that leaves stay, and stand still until it returns. Pipes outside the heights that
     /// [`crate::LOWEST`] and [`crate::HIGHEST`] allow are left out.
@@ -116,6 +137,8 @@ impl Plugin for TransitPlugin {
             .resource(Transit(self.transit))
             .resource(Entered::default())
             .resource(self.inventories)
+            .resource(self.outlets)
+            .resource(PipeIntake(take_in))
             .message::<SpilledItem>()
             .system(stages::TRANSIT, freeze_unloaded);
         if let Some(pipes) = self.pipes {
@@ -274,6 +297,7 @@ fn move_items(
     mut inventories: ResMut<Inventories>,
     mut ledger: ResMut<Ledger>,
     mut entered: ResMut<Entered>,
+    outlets: Res<Outlets>,
     mut spilled: MessageWriter<SpilledItem>,
     (meter, pool): (Res<Meter>, Res<Pool>),
 ) {
@@ -286,6 +310,15 @@ fn move_items(
     for spill in transit.take_spills() {
         spilled.write(SpilledItem { stack: spill.stack, point: spill.point });
     }
+    if !outlets.0.is_empty() {
+        let delivered = transit.events().iter().filter(|event| event.kind == EventKind::Delivered);
+        for event in delivered {
+            if let (Some(&point), Some(stack)) = (outlets.0.get(&event.position), transit.stack(event.handle))
+            {
+                spilled.write(SpilledItem { stack, point });
+            }
+        }
+    }
     let totals = transit.totals();
     let before = std::mem::replace(&mut entered.0, totals);
     enter(&mut ledger, before, totals);
@@ -293,4 +326,14 @@ fn move_items(
     meter.count("items created", totals.created - before.created);
     meter.count("items delivered", totals.delivered - before.delivered);
     meter.count("items spilled", totals.spilled - before.spilled);
+}
+
+/// Puts a stack onto a lane, if there is room for it, and enters it in the ledger.
+fn take_in(ecs: &mut EcsWorld, entry: PipeEntry, stack: ItemStack) -> bool {
+    let lane = LaneName { from: entry.junction, direction: entry.direction };
+    let is_in = ecs.resource_mut::<Transit>().0.insert(lane, entry.position, stack, 0).is_ok();
+    if is_in {
+        enter_in_ledger(ecs);
+    }
+    is_in
 }
