@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use voxtick::bodies::{
-    BodyId, Columns, GridTerrain, MaterialId, Materials, Moment, Population, Row, Rules, Scratch, Settings,
+    BodyId, BodyView, Columns, GridTerrain, Materials, Moment, Population, Row, Rules, Scratch, Settings,
     Spawn, Surroundings, TouchSearch, TouchSettings, reference,
 };
 use voxtick::engine::Pool;
@@ -37,6 +37,19 @@ pub(super) fn cases() -> Vec<Case> {
     for count in [20_000, 1_000_000] {
         let name = format!("bodies/resting/n={count}");
         cases.push(Case::new(name, ("resting", "moving"), count, move || resting(count as usize)));
+    }
+    let sides = ("kernel", "one at a time");
+    for (name, water) in [("current", Water::Current), ("still", Water::Still)] {
+        cases.push(Case::new(format!("bodies/water/n=10000/{name}"), sides, 10_000, move || {
+            drifting(10_000, water)
+        }));
+        let sides = ("drifting", "falling");
+        cases.push(Case::new(
+            format!("bodies/water/n=10000/{name}/against=falling"),
+            sides,
+            10_000,
+            move || drifting_and_falling(10_000, water),
+        ));
     }
     let sides = ("1,000 changes", "10,000 changes");
     cases.push(Case::new("bodies/resting/n=1000000/changes=1000", sides, 1_000_000, || changes(1_000_000)));
@@ -211,9 +224,8 @@ impl OneAtATime {
         for y in 0..size[1] {
             for z in 0..size[2] {
                 for x in 0..size[0] {
-                    if arena.world.block(BlockPos::new(x, y, z)) != Some(StateId::AIR) {
-                        terrain.set(x, y, z, MaterialId::CUBE);
-                    }
+                    let state = arena.world.block(BlockPos::new(x, y, z)).unwrap_or_default();
+                    terrain.set(x, y, z, arena.population.materials().of_state(state));
                 }
             }
         }
@@ -222,7 +234,7 @@ impl OneAtATime {
             let row = Row { body: view.body, stack: view.stack, pickup: 0, born: 0, number: id.number };
             columns.push(&row);
         }
-        let (materials, scratch) = (Materials::new(), Scratch::default());
+        let (materials, scratch) = (arena.population.materials().clone(), Scratch::default());
         OneAtATime { columns, terrain, materials, scratch, ticks: arena.population.ticks() }
     }
 
@@ -305,6 +317,118 @@ fn resting(count: usize) -> Result<Pair, CaseError> {
     Ok(Pair::self_timed(move || resting.tick(), move || moving.cycle()))
 }
 
+/// What bodies drift in.
+#[derive(Clone, Copy)]
+enum Water {
+    /// One block deep, from sources in every sixteenth row down to the seventh row on either side.
+    Current,
+    /// Six blocks of sources.
+    Still,
+}
+
+impl Arena {
+    /// Bodies a little above 48 x 48 blocks of water, and as fast as if dropped into it.
+    fn afloat(count: usize, water: Water) -> Result<Arena, CaseError> {
+        let mut random = Random(2);
+        let depth = if let Water::Current = water { 1 } else { 6 };
+        let spawns: Vec<Spawn> = (0..count)
+            .map(|_| {
+                let position = [
+                    1.2 + random.next() * 45.6,
+                    f64::from(depth) + random.next(),
+                    1.2 + random.next() * 45.6,
+                ];
+                let mut spawn = lasting(position, ItemStack::single(ItemKind(0)));
+                spawn.velocity = [random.next() * 0.2 - 0.1, 0.0, random.next() * 0.2 - 0.1];
+                spawn
+            })
+            .collect();
+        let mut arena = Arena::new([48, 32, 48], 0.0, &spawns, Settings::default(), 1)?;
+        let input = |error: &dyn std::fmt::Display| CaseError::Input(error.to_string());
+        let levels: Vec<StateId> = (0..8)
+            .map(|level| arena.world.states().parse(&format!("water[level={level}]")))
+            .collect::<Result<_, _>>()
+            .map_err(|error| input(&error))?;
+        let stone = arena.world.states().parse("stone").map_err(|error| input(&error))?;
+        for x in 0..48_i32 {
+            for (y, z) in (1..=depth).flat_map(|y| (0..48).map(move |z| (y, z))) {
+                let state = match water {
+                    Water::Current => levels[((x + 8) % 16 - 8).unsigned_abs().min(7) as usize],
+                    Water::Still => levels[0],
+                };
+                arena.world.set_block(BlockPos::new(x, y, z), state).map_err(|error| input(&error))?;
+            }
+        }
+        // A basin: nothing drifts out of it.
+        for (y, along) in (1..12).flat_map(|y| (0..48).map(move |along| (y, along))) {
+            for (x, z) in [(along, 0), (along, 47), (0, along), (47, along)] {
+                arena.world.set_block(BlockPos::new(x, y, z), stone).map_err(|error| input(&error))?;
+            }
+        }
+        Ok(arena)
+    }
+
+    /// Bodies high in the air.
+    fn aloft(count: usize) -> Result<Arena, CaseError> {
+        let mut random = Random(2);
+        let spawns: Vec<Spawn> = (0..count)
+            .map(|_| {
+                let position = [random.next() * 48.0, 60.0 + random.next(), random.next() * 48.0];
+                lasting(position, ItemStack::single(ItemKind(0)))
+            })
+            .collect();
+        Arena::new([48, 64, 48], 0.0, &spawns, Settings::default(), 1)
+    }
+
+    /// Puts all bodies back to where they were when `start` was written down; then [`CYCLE`] ticks, timed.
+    fn again(&mut self, start: &[Spawn]) -> Duration {
+        self.population.remove(&self.ids);
+        self.ids.clear();
+        // There is room: as many have just gone.
+        let _ = self.population.spawn_into(start, &mut self.ids);
+        (0..CYCLE).map(|_| self.tick()).sum::<Duration>() / CYCLE as u32
+    }
+
+    /// All bodies as they are, to begin from there again.
+    fn written_down(&self) -> Vec<Spawn> {
+        let spawn = |view: BodyView| Spawn {
+            velocity: view.body.velocity,
+            ..lasting(view.body.position, view.stack)
+        };
+        self.population.iter().map(|(_, view)| spawn(view)).collect()
+    }
+}
+
+fn drifting(count: usize, water: Water) -> Result<Pair, CaseError> {
+    let mut arena = Arena::afloat(count, water)?;
+    let mut plain = OneAtATime::beside(&arena, [48, 32, 48]);
+    for _ in 0..CYCLE {
+        arena.tick();
+        plain.tick();
+    }
+    plain.compare(&arena)?;
+    let start = arena.written_down();
+    let mut world = Arena::afloat(count, water)?;
+    world.population.remove(&world.ids);
+    // There is room: as many have just gone.
+    let _ = world.population.spawn(&start);
+    let other = move || {
+        let mut plain = OneAtATime::beside(&world, [48, 32, 48]);
+        (0..CYCLE).map(|_| plain.tick()).sum::<Duration>() / CYCLE as u32
+    };
+    Ok(Pair::self_timed(move || arena.again(&start), other))
+}
+
+/// Both by the kernel, which the other cases compare with the reference.
+fn drifting_and_falling(count: usize, water: Water) -> Result<Pair, CaseError> {
+    let (mut afloat, mut aloft) = (Arena::afloat(count, water)?, Arena::aloft(count)?);
+    for _ in 0..CYCLE {
+        afloat.tick();
+    }
+    let (floats, falls) = (afloat.written_down(), aloft.written_down());
+    Ok(Pair::self_timed(move || afloat.again(&floats), move || aloft.again(&falls)))
+}
+
 /// Blocks of the floor that turn to ice and back, each under some eighty sleepers.
 fn changes(count: usize) -> Result<Pair, CaseError> {
     let single = ItemStack::single(ItemKind(0));
@@ -377,25 +501,23 @@ fn pairs_pile(count: usize) -> Result<Pair, CaseError> {
     let [x, y, z]: [Vec<f64>; 3] = std::array::from_fn(|_| (0..count).map(|_| random.next() * 0.7).collect());
     let capped = TouchSettings { capacity: count, ..TouchSettings::default() };
     let counted = TouchSettings { stop_at_capacity: false, ..capped };
-    let search = move |settings: TouchSettings| {
+    let search = |settings: TouchSettings| {
         let (x, y, z) = (x.clone(), y.clone(), z.clone());
         let (mut search, mut pairs) = (TouchSearch::default(), Vec::new());
-        move || (search.touching(&x, &y, &z, &settings, &mut pairs), pairs.clone())
+        // Several in a row, so that a sample of the quick side is long enough to mean something.
+        move |times: u32| {
+            let start = Instant::now();
+            let found = (0..times).fold(0, |_, _| search.touching(&x, &y, &z, &settings, &mut pairs));
+            (start.elapsed() / times, found, pairs.clone())
+        }
     };
     let (mut first, mut all) = (search(capped), search(counted));
-    let (ours, other) = (first(), all());
-    if ours.1 != other.1 || ours.0 != count + 1 {
-        let first = format!("{} and {} pairs", ours.0, other.0);
+    let ((_, found, ours), (_, _, other)) = (first(1), all(1));
+    if ours != other || found != count + 1 {
+        let first = format!("{} and {} pairs", ours.len(), other.len());
         return Err(CaseError::Unequal { count: 1, first });
     }
-    Ok(Pair::new(
-        move || {
-            std::hint::black_box(first().0);
-        },
-        move || {
-            std::hint::black_box(all().0);
-        },
-    ))
+    Ok(Pair::self_timed(move || first(50).0, move || all(1).0))
 }
 
 fn server(count: usize, is_resting: bool) -> Result<Pair, CaseError> {
@@ -414,17 +536,8 @@ fn server(count: usize, is_resting: bool) -> Result<Pair, CaseError> {
         return Ok(Pair::self_timed(move || arena.tick(), move || plain.tick()));
     }
     // The fall from where they began, again and again: 80 ticks, as published.
-    let start: Vec<Spawn> = {
-        let fresh = Arena::server(count, ItemStack::single(ItemKind(0)), Settings::default(), 1)?;
-        fresh
-            .population
-            .iter()
-            .map(|(_, view)| Spawn {
-                velocity: view.body.velocity,
-                ..lasting(view.body.position, view.stack)
-            })
-            .collect()
-    };
+    let fresh = Arena::server(count, ItemStack::single(ItemKind(0)), Settings::default(), 1)?;
+    let start = fresh.written_down();
     let mut ids = arena.ids.clone();
     let mut ours = move || {
         arena.population.remove(&ids);
@@ -433,7 +546,6 @@ fn server(count: usize, is_resting: bool) -> Result<Pair, CaseError> {
         let _ = arena.population.spawn_into(&start, &mut ids);
         (0..80).map(|_| arena.tick()).sum::<Duration>() / 80
     };
-    let fresh = Arena::server(count, ItemStack::single(ItemKind(0)), Settings::default(), 1)?;
     let other = move || {
         let mut plain = OneAtATime::beside(&fresh, size);
         (0..80).map(|_| plain.tick()).sum::<Duration>() / 80
