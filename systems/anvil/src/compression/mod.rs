@@ -1,4 +1,9 @@
 //! The compression schemes of chunk records, each with a cap on what it may inflate to.
+//!
+//! zlib and gzip are libdeflate's. Against zlib-rs on the NBT of finished chunks (Minecraft 1.21) it inflates 1.6 to 1.8
+//! times as fast, packs at level 9 twice as fast (1.9 to 2.2), at level 6 1.2 times (1.1 to 1.3), and at level 2 no
+//! difference is resolvable; at level 1 zlib-rs takes two thirds of its time (`benches/peers`: `cargo run --release
+//! --features compression --bin compression`).
 
 mod chunk_compressor;
 mod deflate;

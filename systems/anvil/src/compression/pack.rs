@@ -6,8 +6,7 @@ use std::fmt;
 
 /// Packs payloads. Keep one a thread: its tables are reused.
 ///
-/// Zlib and gzip use level 2 unless told otherwise: on chunks of real worlds it takes about half the time of level 6,
-/// the usual default, for a few percent more bytes (`cargo run --release -p voxtick-anvil --example codec_costs`).
+/// Zlib and gzip use [level 2](Packer::DEFAULT_LEVEL) unless told otherwise.
 pub struct Packer {
     compressor: Compressor,
     level: i32,
@@ -22,7 +21,12 @@ pub struct LevelError {
 }
 
 impl Packer {
-    /// The level used unless told otherwise.
+    /// The level used unless told otherwise: a save waits for it, and a disk has room.
+    ///
+    /// Level 6, the usual default, takes 1.5 times as long (1.50 to 1.57, on the finished chunks of a region of Minecraft
+    /// 1.21) and level 9 takes 5.3 times as long (4.8 to 5.8); for the whole region they save 6.5 % and 7.6 % of the
+    /// bytes. Level 1 packs them into 2.9 % more. `benches/peers`: `cargo run --release --features compression
+    /// --bin compression`; sizes by `voxtick world convert --level`.
     pub const DEFAULT_LEVEL: i32 = 2;
 
     /// A packer of the default level.
