@@ -7,7 +7,7 @@ use std::path::Path;
 use voxtick_worlds::generators::split_mix;
 
 /// Changed inputs for each seed.
-const MUTATIONS: u64 = 150;
+const MUTATIONS: u64 = 70;
 
 /// Runs a target over its seeds and what comes of changing them, the same on every machine.
 fn run(subject: &str, target: fn(&[u8])) {
