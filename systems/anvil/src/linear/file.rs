@@ -24,8 +24,8 @@ const KEPT: Compression = Compression::Lz4;
 
 /// A region file of the Linear format.
 ///
-/// Opening reads and inflates all of it; each [`RegionStore::flush`] after a change packs and writes all of it, in about
-/// a tenth of a second for a full region: flush seldom. With [`Durability::Each`] every write does.
+/// Opening reads and inflates all of it; each [`RegionStore::flush`] after a change packs and writes all of it,
+/// however little has changed: flush seldom. With [`Durability::Each`] every write does.
 ///
 /// Version 1 is read and becomes version 2 with the first flush.
 #[derive(Debug)]

@@ -83,10 +83,10 @@ pub(crate) fn chunk_record(bytes: &[u8]) {
     let region = open(&file, Access::Read).expect("any file can be opened for reading");
     let mut stored = StoredChunk::default();
     let position = chunk_of(0);
-    if let Ok(true) = region.read(position, &mut stored, &limits()) {
-        if let Ok(decoded) = decoder().decode(position, &stored) {
-            assert_eq!(encoder().encode_nbt(&decoded.chunk), Ok(None), "nothing was touched");
-        }
+    if let Ok(true) = region.read(position, &mut stored, &limits())
+        && let Ok(decoded) = decoder().decode(position, &stored)
+    {
+        assert_eq!(encoder().encode_nbt(&decoded.chunk), Ok(None), "nothing was touched");
     }
 }
 

@@ -53,6 +53,9 @@ type Texts = Vec<(i8, Vec<String>)>;
 /// Another reader: from NBT to arrays. Returns how many arrays of light there are, and `Texts` if they are asked for.
 type Read = fn(&[u8], &mut Arrays, Option<&mut Texts>) -> usize;
 
+/// Gives the NBT of a chunk.
+type NbtOf = Box<dyn FnMut(ChunkPos, &StoredChunk) -> Vec<u8>>;
+
 /// What inflates for the other reader.
 enum Inflate {
     /// `fastanvil` with `flate2`, whose back end here is zlib-rs, the fastest that needs no C.
@@ -63,7 +66,7 @@ enum Inflate {
 
 impl Inflate {
     /// Gives the NBT of a chunk of the region.
-    fn reader(self) -> Result<Box<dyn FnMut(ChunkPos, &StoredChunk) -> Vec<u8>>, CaseError> {
+    fn reader(self) -> Result<NbtOf, CaseError> {
         if let Inflate::Lent = self {
             let mut inflater = Inflater::new();
             return Ok(Box::new(move |_, stored| {
