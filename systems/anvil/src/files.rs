@@ -171,6 +171,14 @@ fn is_named(_: &File, _: &Path) -> io::Result<bool> {
 #[derive(Debug)]
 struct OsFile(File);
 
+impl Drop for OsFile {
+    /// Gives a lock up by name. Closing the file alone would not, while a child process that is just being started still
+    /// has a copy of it.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 impl StoredFile for OsFile {
     fn length(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
@@ -229,4 +237,23 @@ fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 #[cfg(windows)]
 fn write_some(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A region that was opened again right after it was closed was now and then said to be another's: a program that
+    /// starts other programs has copies of its files for a moment, and the lock was only given up with the last of them.
+    #[test]
+    fn a_lock_goes_with_its_holder_although_a_copy_of_the_file_is_open() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("r.0.0.mca");
+        let file = open(&path, Access::Write).expect("a file");
+        file.try_lock().expect("nobody has it");
+        let _copy = file.try_clone().expect("a copy, as a child process has it");
+        assert!(OsFiles.open_alone(&path).is_err(), "it is locked");
+        drop(OsFile(file));
+        assert!(OsFiles.open_alone(&path).is_ok());
+    }
 }
