@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use voxtick::anvil::compression::{Compression, Packer};
 use voxtick::anvil::region::{Overwrite, Region, StoredChunk};
 use voxtick::anvil::{ChunkDecoder, ChunkEncoder, Limits};
-use voxtick::worlds::generators::{Hills, generate, split_mix, square};
+use voxtick::worlds::generators::{Hills, generate, split_mix};
 use voxtick::worlds::{
     BiomeSection, Biomes, BlockStates, Chunk, ChunkLight, ChunkPos, Dimension, LightLevels, NIBBLE_BYTES,
     RegionPos, SECTION_CELLS, Section, StateId,
@@ -41,7 +41,9 @@ pub(super) fn source() -> Result<Source, CaseError> {
     let dimension = Dimension::overworld();
     let region = Region::open_for_writing(folder.path().join("r.0.0.mca")).map_err(|error| input(&error))?;
     let mut encoder = ChunkEncoder::new(dimension.clone(), states, Limits::default(), Packer::new());
-    for mut chunk in generate(&hills, &square(24), &dimension).into_iter().take(REGION_CHUNKS as usize) {
+    let within: Vec<ChunkPos> =
+        (0..REGION_CHUNKS as i32).map(|n| ChunkPos::new(n % 32, n / 32 % 32)).collect();
+    for mut chunk in generate(&hills, &within, &dimension) {
         chunk.light = Some(Box::new(made_light(chunk.sections().len())));
         let payload = encoder.encode(&chunk, Compression::Zlib).map_err(|error| input(&error))?;
         let payload = payload.expect("a chunk from no file is always written");
@@ -49,6 +51,8 @@ pub(super) fn source() -> Result<Source, CaseError> {
             .write(chunk.position(), Compression::Zlib, payload, 0, Overwrite::Sound)
             .map_err(|error| input(&error))?;
     }
+    // Other readers open the file itself.
+    region.flush().map_err(|error| input(&error))?;
     Ok(Source { region, _folder: Some(folder) })
 }
 
