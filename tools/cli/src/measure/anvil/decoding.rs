@@ -66,7 +66,7 @@ enum Inflate {
 
 impl Inflate {
     /// Gives the NBT of a chunk of the region.
-    fn reader(self) -> Result<NbtOf, CaseError> {
+    fn reader(self, source: &inputs::Source) -> Result<NbtOf, CaseError> {
         if let Inflate::Lent = self {
             let mut inflater = Inflater::new();
             return Ok(Box::new(move |_, stored| {
@@ -77,7 +77,7 @@ impl Inflate {
             }));
         }
         let input = |error: &dyn std::fmt::Display| CaseError::Input(error.to_string());
-        let file = std::fs::read(inputs::source()?.region.path()).map_err(|error| input(&error))?;
+        let file = std::fs::read(source.region.path()).map_err(|error| input(&error))?;
         let mut region = fastanvil::Region::from_stream(Cursor::new(file)).map_err(|error| input(&error))?;
         Ok(Box::new(move |position, _| {
             let (x, z) = (position.x.rem_euclid(32) as usize, position.z.rem_euclid(32) as usize);
@@ -87,10 +87,11 @@ impl Inflate {
 }
 
 fn against(read: Read, inflate: Inflate) -> Result<Pair, CaseError> {
-    let chunks = inputs::stored_chunks()?;
+    let source = inputs::source()?;
+    let chunks = inputs::stored_chunks(&source)?;
     let states = BlockStates::load();
     let mut decoder = ChunkDecoder::new(Dimension::overworld(), states.clone(), Limits::default());
-    let mut nbt_of = inflate.reader()?;
+    let mut nbt_of = inflate.reader(&source)?;
     let (mut arrays, mut other_arrays) = (Arrays::new(), Arrays::new());
     for (position, stored) in &chunks {
         let (chunk, light) = ours(&mut decoder, *position, stored, &mut arrays);
@@ -357,7 +358,7 @@ fn from_nbt() -> Result<Pair, CaseError> {
     let dimension = Dimension::overworld();
     let mut decoder = ChunkDecoder::new(dimension.clone(), states.clone(), Limits::default());
     let mut documents = Vec::new();
-    for (position, stored) in inputs::stored_chunks()? {
+    for (position, stored) in inputs::stored_chunks(&inputs::source()?)? {
         let mut nbt = Vec::new();
         Inflater::new()
             .inflate(stored.compression(), stored.payload(), 64 << 20, &mut nbt)

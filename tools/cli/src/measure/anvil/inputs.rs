@@ -57,9 +57,8 @@ pub(super) fn source() -> Result<Source, CaseError> {
 }
 
 /// The first finished and lit chunks of the region, as they are stored.
-pub(super) fn stored_chunks() -> Result<Vec<(ChunkPos, StoredChunk)>, CaseError> {
+pub(super) fn stored_chunks(source: &Source) -> Result<Vec<(ChunkPos, StoredChunk)>, CaseError> {
     let input = |error: &dyn std::fmt::Display| CaseError::Input(error.to_string());
-    let source = source()?;
     let mut decoder = ChunkDecoder::new(Dimension::overworld(), BlockStates::load(), Limits::default());
     let mut chunks = Vec::new();
     for position in source.region.chunks() {

@@ -44,7 +44,7 @@ struct Shared {
 fn prepare(readers: usize, rests: bool) -> Result<Pair, CaseError> {
     let input = |error: &dyn std::fmt::Display| CaseError::Input(error.to_string());
     let folder = TempDir::new().map_err(|error| input(&error))?;
-    let chunk = inputs::stored_chunks()?.swap_remove(0);
+    let chunk = inputs::stored_chunks(&inputs::source()?)?.swap_remove(0);
     // What is written over is free at once, so that the file does not grow without end.
     let options =
         RegionOptions { access: Access::Write, durability: Durability::Never, ..RegionOptions::default() };
