@@ -1,9 +1,9 @@
 //! The hand-off from many worker threads to the one that drains them, in batches.
 //!
-//! Each producer owns a few buffers. It fills one, sends it through one channel that all share and
-//! goes on with the next; the drain sends emptied buffers home. So values cost a push into a vector
-//! each, channels are touched once a batch, memory is bounded by the buffers, and nothing is
-//! allocated once the producers exist.
+//! Each producer owns a few buffers. It collects a batch, copies it into one of them, sends that through
+//! one channel that all share and goes on with the next; the drain sends emptied buffers home. So values
+//! cost a push into a vector each, channels and the other core's memory are touched once a batch, memory
+//! is bounded by the buffers, and nothing is allocated once the producers exist.
 
 mod producer;
 

@@ -21,8 +21,14 @@ use super::{Batch, ProducerId};
 pub struct Producer<T> {
     id: ProducerId,
     batch_values: usize,
-    /// The buffer that is being filled. Full only between a push and the end of that push.
+    /// What is being filled. Full only between a push and the end of that push.
+    ///
+    /// PERF: it never leaves this thread. A buffer that comes home lies in the cache of the thread that emptied it;
+    /// pushing values of 8 bytes straight into it fetched line after line from there, 18 ns a value where the cores
+    /// share no cache, against 1 to 5 when a whole batch is copied into it at once.
     filling: Vec<T>,
+    /// The buffer that takes what was filled, while there is one.
+    empty: Vec<T>,
     has_buffer: bool,
     sequence: u64,
     buffers: Receiver<Vec<T>>,
@@ -68,8 +74,19 @@ impl<T> Producer<T> {
         life: Arc<Life>,
         refused: Arc<AtomicU64>,
     ) -> Producer<T> {
-        let (filling, has_buffer) = (Vec::new(), false);
-        Producer { id, batch_values, filling, has_buffer, sequence: 0, buffers, address, life, refused }
+        let (filling, empty, has_buffer) = (Vec::with_capacity(batch_values), Vec::new(), false);
+        Producer {
+            id,
+            batch_values,
+            filling,
+            empty,
+            has_buffer,
+            sequence: 0,
+            buffers,
+            address,
+            life,
+            refused,
+        }
     }
 
     /// Its name on the other side.
@@ -86,7 +103,7 @@ impl<T> Producer<T> {
     pub fn push(&mut self, value: T) -> Result<(), PushError<T>> {
         if !self.has_buffer {
             match self.buffers.recv() {
-                Ok(buffer) => self.fill(buffer),
+                Ok(buffer) => self.take_home(buffer),
                 Err(_) => return Err(PushError(value)),
             }
         }
@@ -102,7 +119,7 @@ impl<T> Producer<T> {
     pub fn try_push(&mut self, value: T) -> Result<(), TryPushError<T>> {
         if !self.has_buffer {
             match self.buffers.try_recv() {
-                Ok(buffer) => self.fill(buffer),
+                Ok(buffer) => self.take_home(buffer),
                 Err(error) => return Err(self.refuse(value, error.is_empty())),
             }
         }
@@ -122,15 +139,16 @@ impl<T> Producer<T> {
             return Ok(());
         }
         self.has_buffer = false;
-        let values = std::mem::take(&mut self.filling);
+        let mut values = std::mem::take(&mut self.empty);
+        values.append(&mut self.filling);
         let batch = Batch { producer: self.id, sequence: self.sequence, values };
         self.sequence += 1;
         // The channel has room for every buffer there is.
         self.address.try_send(batch).map_err(|_| FlushError)
     }
 
-    fn fill(&mut self, buffer: Vec<T>) {
-        self.filling = buffer;
+    fn take_home(&mut self, buffer: Vec<T>) {
+        self.empty = buffer;
         self.has_buffer = true;
     }
 

@@ -19,7 +19,7 @@ pub(crate) use case::{Case, CaseError, Pair};
 
 use std::io::{self, Write};
 
-use rounds::Row;
+use table::Lines;
 
 use crate::arguments::MeasureArguments;
 use crate::outcome::{Failure, Outcome};
@@ -49,17 +49,21 @@ pub(crate) fn run(arguments: &MeasureArguments) -> Result<Outcome, Failure> {
         }
         return Ok(Outcome::Success);
     }
-    let (mut rows, mut unequal) = (Vec::<Row>::new(), false);
+    let mut unequal = false;
+    let lines = Lines::for_cases(&cases);
     let progress = crate::progress::steps(cases.len() as u64, "cases");
+    let mut say = |line: String| progress.suspend(|| writeln!(out, "{line}")).map_err(Failure::output);
+    if !arguments.json {
+        say(lines.header())?;
+    }
     for case in cases {
         let name = case.name.clone();
         progress.set_message(name.clone());
         match rounds::measure(case, arguments.rounds) {
             Ok(row) if arguments.json => {
-                let line = serde_json::to_string(&row).map_err(|error| Failure::output(error.into()))?;
-                progress.suspend(|| writeln!(out, "{line}")).map_err(Failure::output)?;
+                say(serde_json::to_string(&row).map_err(|error| Failure::output(error.into()))?)?;
             }
-            Ok(row) => rows.push(row),
+            Ok(row) => say(lines.row(&row))?,
             Err(error) => {
                 unequal = true;
                 progress.suspend(|| crate::outcome::complain(&format!("{name}: {error}")));
@@ -67,9 +71,9 @@ pub(crate) fn run(arguments: &MeasureArguments) -> Result<Outcome, Failure> {
         }
         progress.inc(1);
     }
-    progress.finish_and_clear();
     if !arguments.json {
-        writeln!(out, "{}", table::render(&rows, arguments.rounds)).map_err(Failure::output)?;
+        say(table::footer(arguments.rounds))?;
     }
+    progress.finish_and_clear();
     Ok(if unequal { Outcome::Found } else { Outcome::Success })
 }

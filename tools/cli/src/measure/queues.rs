@@ -6,7 +6,6 @@ mod latency;
 mod nearest;
 mod update;
 
-use super::statistics::quantile;
 use super::{Case, CaseError};
 
 /// The cases of this subject.

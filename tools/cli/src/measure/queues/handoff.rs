@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_queue::ArrayQueue;
 use voxtick::engine::{HandOff, HandOffSettings};
 
-use super::{agree, quantile};
+use super::agree;
 use crate::measure::{Case, Pair};
 
 /// Values that one call hands over, all producers together; divisible by 1, 2 and 3.
@@ -40,8 +40,8 @@ pub(super) fn cases() -> Vec<Case> {
                 agree(&through_hand_off(producers), &expected)?;
                 agree(&transfer(producers), &expected)?;
                 Ok(Pair::sampled(
-                    move || usual_time(|| through_hand_off(producers)),
-                    move || usual_time(|| transfer(producers)),
+                    move || timed(|| through_hand_off(producers)),
+                    move || timed(|| transfer(producers)),
                 ))
             }));
         }
@@ -49,15 +49,11 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The median of three transfers: in some a thread is woken late, on either side, and then a single one says more about
-/// the scheduler than about the queue.
-fn usual_time(transfer: impl Fn() -> u64) -> Duration {
-    let mut times = [(); 3].map(|()| {
-        let start = Instant::now();
-        std::hint::black_box(transfer());
-        start.elapsed()
-    });
-    quantile(&mut times, 0.5)
+/// One transfer.
+fn timed(transfer: impl Fn() -> u64) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(transfer());
+    start.elapsed()
 }
 
 /// What one producer sends.
