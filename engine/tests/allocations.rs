@@ -1,12 +1,7 @@
 //! A steady tick does not allocate, with history, state hash, messages and sinks.
 //!
-//! A counting allocator serves this whole file; it counts for each thread alone, so that other
-//! tests and the sinks' threads do not show.
+//! Counted for each thread alone, so that other tests and the sinks' threads do not show.
 
-#![expect(unsafe_code, reason = "an allocator can be replaced only by unsafe code")]
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::hint::black_box;
 
 use bevy_ecs::prelude::*;
@@ -14,45 +9,9 @@ use voxtick_engine::{
     ChromeTraceSink, JsonLinesSink, Meter, Setup, Simulation, SimulationBuilder, Stage, Tick, TraceWindow,
 };
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-fn count() {
-    // A thread that is being torn down has no counter any more.
-    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// Allocations of this thread while `work` runs.
 fn allocations(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.get();
-    work();
-    ALLOCATIONS.get() - before
+    allocation_counter::measure(work).count_total
 }
 
 #[derive(Resource, Default)]

@@ -1,41 +1,13 @@
 //! What a chunk costs is counted, not estimated: bytes and allocations, by an allocator that counts.
-#![expect(unsafe_code, reason = "a counting allocator implements the unsafe trait `GlobalAlloc`")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocation_counter::{AllocationInfo, measure};
 use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, StateId};
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-    static BYTES: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes on to the system's allocator unchanged; the counters do not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        BYTES.with(|bytes| bytes.set(bytes.get() + layout.size()));
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// What `work` allocates on this thread, as (allocations, bytes).
-fn counted<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {
-    let (allocations, bytes) = (ALLOCATIONS.get(), BYTES.get());
-    let result = work();
-    (result, ALLOCATIONS.get() - allocations, BYTES.get() - bytes)
+fn counted<T>(work: impl FnOnce() -> T) -> (T, u64, u64) {
+    let mut result = None;
+    let AllocationInfo { count_total, bytes_total, .. } = measure(|| result = Some(work()));
+    (result.expect("the work was done"), count_total, bytes_total)
 }
 
 #[test]
@@ -44,7 +16,7 @@ fn a_fresh_chunk_of_24_sections_costs_at_most_840_bytes_and_25_allocations() {
     let (chunk, allocations, bytes) = counted(|| Box::new(Chunk::empty(ChunkPos::new(0, 0), &overworld)));
     assert!(bytes <= 840, "{bytes} bytes in {allocations} allocations");
     assert!(allocations <= 25, "{bytes} bytes in {allocations} allocations");
-    assert_eq!(chunk.memory_bytes(), bytes, "the chunk knows what it costs");
+    assert_eq!(chunk.memory_bytes() as u64, bytes, "the chunk knows what it costs");
 }
 
 #[test]
