@@ -123,15 +123,18 @@ impl Side {
         total.as_nanos() as f64 / f64::from(calls)
     }
 
-    /// How many calls make a sample of at least `least`; finding out warms the side up.
+    /// How many calls make a sample of at least `least`, or take twenty times as long where only a part of a call
+    /// counts; finding out warms the side up.
     pub(crate) fn calls_for(&mut self, least: Duration) -> u32 {
         let (mut calls, mut operations) = (1, Vec::new());
         if let Side::Sample(_) = self {
             return calls;
         }
         loop {
+            let start = Instant::now();
             let nanoseconds = self.time(calls, &mut operations) * f64::from(calls);
-            if nanoseconds >= least.as_nanos() as f64 || calls >= 1 << 20 {
+            let is_long = nanoseconds >= least.as_nanos() as f64 || start.elapsed() >= 20 * least;
+            if is_long || calls >= 1 << 20 {
                 return calls;
             }
             // At least twice as many, at most sixteen times.
@@ -151,6 +154,17 @@ mod tests {
         assert_eq!(pair.ours.time(4, &mut Vec::new()), 500.0);
         assert_eq!(pair.other.calls_for(Duration::from_millis(2)), 1);
         assert_eq!(pair.ours.calls_for(Duration::from_micros(2)), 4);
+    }
+
+    #[test]
+    fn a_sample_of_which_little_counts_does_not_take_for_ever() {
+        let waits = || {
+            std::thread::sleep(Duration::from_millis(2));
+            Duration::from_nanos(1)
+        };
+        let mut pair = Pair::self_timed(waits, waits);
+        // The clock alone would want a million of them.
+        assert!(pair.ours.calls_for(Duration::from_millis(1)) <= 16);
     }
 
     #[test]
