@@ -12,9 +12,12 @@ pub struct Biomes {
     sections: Vec<BiomeSection>,
 }
 
-/// The biomes of one section.
+/// The biomes of one section. Cloning shares them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BiomeSection {
+pub struct BiomeSection(Arc<BiomeCells>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct BiomeCells {
     palette: Box<[Arc<str>]>,
     /// Absent where every cell has the first biome.
     indices: Option<Box<[u8; BIOME_CELLS]>>,
@@ -60,7 +63,8 @@ impl BiomeSection {
                 entries: palette.len(),
             });
         }
-        Ok(BiomeSection { palette: palette.into_boxed_slice(), indices: indices.map(Box::new) })
+        let (palette, indices) = (palette.into_boxed_slice(), indices.map(Box::new));
+        Ok(BiomeSection(Arc::new(BiomeCells { palette, indices })))
     }
 
     /// The biome of `cell`.
@@ -70,14 +74,14 @@ impl BiomeSection {
     #[must_use]
     pub fn biome(&self, cell: usize) -> &Arc<str> {
         assert!(cell < BIOME_CELLS, "cell {cell} is outside a section of {BIOME_CELLS} biome cells");
-        let index = self.indices.as_ref().map_or(0, |indices| indices[cell].into());
-        &self.palette[index]
+        let index = self.0.indices.as_ref().map_or(0, |indices| indices[cell].into());
+        &self.0.palette[index]
     }
 
     /// The palette, in its order.
     #[must_use]
     pub fn palette(&self) -> &[Arc<str>] {
-        &self.palette
+        &self.0.palette
     }
 }
 
@@ -100,8 +104,11 @@ impl Biomes {
                 .sections
                 .iter()
                 .map(|section| {
-                    mem::size_of_val::<[Arc<str>]>(&section.palette)
-                        + section.indices.as_ref().map_or(0, |_| BIOME_CELLS)
+                    // An `Arc` keeps two counts beside its value.
+                    2 * mem::size_of::<usize>()
+                        + mem::size_of::<BiomeCells>()
+                        + mem::size_of_val::<[Arc<str>]>(&section.0.palette)
+                        + section.0.indices.as_ref().map_or(0, |_| BIOME_CELLS)
                 })
                 .sum::<usize>()
     }

@@ -41,6 +41,7 @@ mod section;
 mod spills;
 pub mod stages;
 mod states;
+mod words;
 mod world;
 
 pub use attachments::{AttachmentHooks, Attachments, ChunkAttachments, RefusedAttachment};
@@ -65,4 +66,5 @@ pub use states::{
     BlockStates, CollisionBox, FaceMask, FaceMaskId, Fluid, MotionClass, ParseStateError, Properties,
     ResolveStateError, StateId, UnknownFactsError,
 };
+pub use words::{pack_words, unpack_longs};
 pub use world::{BatchOutcome, SetBlockError, World};

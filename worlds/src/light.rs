@@ -46,7 +46,9 @@ impl LightLevels {
     #[must_use]
     pub fn from_nibbles(nibbles: &[u8; NIBBLE_BYTES]) -> LightLevels {
         let first = nibbles[0];
-        if first >> 4 == first & 15 && nibbles.iter().all(|&byte| byte == first) {
+        // PERF: every byte is as the one before it, which is one comparison of memory; byte by byte it costs ten times as
+        // much.
+        if first >> 4 == first & 15 && nibbles[1..] == nibbles[..NIBBLE_BYTES - 1] {
             LightLevels::Uniform(first & 15)
         } else {
             LightLevels::Nibbles(Arc::new(*nibbles))

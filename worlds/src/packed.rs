@@ -5,6 +5,7 @@
 //! repacking. 1, 2 and 3 bits are ours alone.
 
 use crate::positions::SECTION_CELLS;
+use crate::words;
 
 /// 4,096 indices of equal width.
 #[derive(Debug, Clone)]
@@ -28,22 +29,27 @@ impl PackedIndices {
         PackedIndices { bits, per_word, words: vec![0; words].into_boxed_slice() }
     }
 
-    /// Indices that are packed already; `None` where `bits` is not 1 to 16 or there are more or fewer words than that
-    /// takes. Bits of the words that belong to no index are cleared.
-    pub(crate) fn from_words(bits: u32, words: Box<[u64]>) -> Option<PackedIndices> {
-        if !(1..=16).contains(&bits) || words.len() != SECTION_CELLS.div_ceil(64 / bits as usize) {
+    /// Indices that are packed already, in big-endian longs, and whether all are below `limit`; `None` where `bits` is not
+    /// 1 to 16 or there are more or fewer longs than that takes. Bits that belong to no index are cleared.
+    pub(crate) fn from_longs(bits: u32, longs: &[[u8; 8]], limit: usize) -> Option<(PackedIndices, bool)> {
+        if !(1..=16).contains(&bits) || longs.len() != SECTION_CELLS.div_ceil(64 / bits as usize) {
             return None;
         }
-        let mut packed = PackedIndices { bits, per_word: 64 / bits, words };
+        let mut packed = PackedIndices::zeroed(bits);
+        let below = words::take_over(longs, bits, limit as u64, &mut packed.words);
         let used = u64::MAX >> (64 - packed.per_word * bits);
-        packed.words.iter_mut().for_each(|word| *word &= used);
+        if used != u64::MAX {
+            packed.words.iter_mut().for_each(|word| *word &= used);
+        }
         let in_last = SECTION_CELLS as u32 % packed.per_word;
         if in_last > 0
             && let Some(last) = packed.words.last_mut()
         {
             *last &= (1 << (in_last * bits)) - 1;
         }
-        Some(packed)
+        // What was cleared may have been taken for an index of the last word.
+        let below = below || packed.all_below(limit);
+        Some((packed, below))
     }
 
     /// The words as they are packed.
@@ -52,25 +58,8 @@ impl PackedIndices {
     }
 
     /// Whether every index is below `limit`.
-    pub(crate) fn all_below(&self, limit: usize) -> bool {
-        if limit >= 1 << self.bits {
-            return true;
-        }
-        // PERF: every other place of a word is looked at, so that each has a place of room above it. Adding what is
-        // missing to 2^bits carries into that room where an index is not below the limit. The topmost place may have
-        // too little room within the word and is looked at by itself.
-        let places =
-            (0..self.per_word - 1).step_by(2).fold(0_u64, |sum, place| sum | 1 << (place * self.bits));
-        let fields = places * self.mask();
-        let missing = places * ((1 << self.bits) - limit as u64);
-        let carries = places << self.bits;
-        let topmost = (self.per_word - 1) * self.bits;
-        let limit = limit as u64;
-        self.words.iter().fold(true, |below, &word| {
-            let even = (word & fields) + missing;
-            let odd = (word >> self.bits & fields) + missing;
-            below & ((even | odd) & carries == 0) & (word >> topmost & self.mask() < limit)
-        })
+    fn all_below(&self, limit: usize) -> bool {
+        (0..SECTION_CELLS).all(|cell| self.get(cell) < limit)
     }
 
     /// The index that every cell has, if they are all alike.
@@ -149,25 +138,7 @@ impl PackedIndices {
 
     /// Writes every index to `out`.
     pub(crate) fn unpack(&self, out: &mut [u16; SECTION_CELLS]) {
-        // PERF: with the width known at compile time the inner loop unrolls to shifts and masks, 3 to 5 times as fast.
-        match self.bits {
-            1 => unpack_words::<1>(&self.words, out),
-            2 => unpack_words::<2>(&self.words, out),
-            3 => unpack_words::<3>(&self.words, out),
-            4 => unpack_words::<4>(&self.words, out),
-            5 => unpack_words::<5>(&self.words, out),
-            6 => unpack_words::<6>(&self.words, out),
-            7 => unpack_words::<7>(&self.words, out),
-            8 => unpack_words::<8>(&self.words, out),
-            9 => unpack_words::<9>(&self.words, out),
-            10 => unpack_words::<10>(&self.words, out),
-            11 => unpack_words::<11>(&self.words, out),
-            12 => unpack_words::<12>(&self.words, out),
-            13 => unpack_words::<13>(&self.words, out),
-            14 => unpack_words::<14>(&self.words, out),
-            15 => unpack_words::<15>(&self.words, out),
-            _ => unpack_words::<16>(&self.words, out),
-        }
+        words::unpack(&self.words, self.bits, out);
     }
 
     /// How many cells from `start` on have the index of `start`.
@@ -191,21 +162,6 @@ impl PackedIndices {
         // 32-bit division: a third of the latency of the 64-bit one.
         let (word, slot) = (cell as u32 / self.per_word, cell as u32 % self.per_word);
         (word as usize, slot * self.bits)
-    }
-}
-
-fn unpack_words<const BITS: usize>(words: &[u64], out: &mut [u16; SECTION_CELLS]) {
-    let mask = (1_u64 << BITS) - 1;
-    let mut cells = out.chunks_exact_mut(64 / BITS);
-    for (word, cells) in words.iter().zip(&mut cells) {
-        for (place, cell) in cells.iter_mut().enumerate() {
-            *cell = (word >> (place * BITS) & mask) as u16;
-        }
-    }
-    if let Some(word) = words.last() {
-        for (place, cell) in cells.into_remainder().iter_mut().enumerate() {
-            *cell = (word >> (place * BITS) & mask) as u16;
-        }
     }
 }
 
@@ -243,14 +199,31 @@ mod tests {
                 0 => packed.words.clone(),
                 _ => packed.words.iter().map(|word| word | 1 << 63).collect(),
             };
-            let taken = PackedIndices::from_words(bits, noisy).expect("as many words as it takes");
-            assert_eq!(taken.words, packed.words, "{bits} bits");
+            let longs: Vec<[u8; 8]> = noisy.iter().map(|word| word.to_be_bytes()).collect();
+            let (taken, below) =
+                PackedIndices::from_longs(bits, &longs, 1 << bits).expect("as many as it takes");
+            assert_eq!((&taken.words, below), (&packed.words, true), "{bits} bits");
             let mut expected = vec![0_u16; 1 << bits];
             (0..SECTION_CELLS).for_each(|cell| expected[usize::from(index(cell))] += 1);
             assert_eq!(taken.counts(1 << bits), expected, "{bits} bits");
-            assert!(PackedIndices::from_words(bits, vec![0; 3].into_boxed_slice()).is_none());
+            assert!(PackedIndices::from_longs(bits, &[[0; 8]; 3], 1).is_none());
         }
-        assert!(PackedIndices::from_words(17, vec![0; 1366].into_boxed_slice()).is_none());
+        assert!(PackedIndices::from_longs(17, &[[0; 8]; 1366], 1).is_none());
+    }
+
+    /// Whether all indices are below the limit, with bits set that belong to no index.
+    fn all_below(packed: &PackedIndices, limit: usize) -> bool {
+        let noise = if packed.per_word * packed.bits < 64 { 1 << 63 } else { 0 };
+        let mut longs: Vec<[u8; 8]> = packed.words.iter().map(|word| (word | noise).to_be_bytes()).collect();
+        if !(SECTION_CELLS as u32).is_multiple_of(packed.per_word)
+            && let Some(last) = longs.last_mut()
+        {
+            last[0] = 0xFF;
+        }
+        let (taken, below) =
+            PackedIndices::from_longs(packed.bits, &longs, limit).expect("as many as it takes");
+        assert_eq!(taken.words, packed.words);
+        below
     }
 
     #[test]
@@ -261,17 +234,17 @@ mod tests {
             {
                 let mut packed = PackedIndices::zeroed(bits);
                 packed.pack_from(|cell| (cell % limit) as u16);
-                assert!(packed.all_below(limit), "{bits} bits, limit {limit}");
+                assert!(all_below(&packed, limit), "{bits} bits, limit {limit}");
                 for cell in (0..200).chain(3900..SECTION_CELLS) {
                     let before = packed.get(cell);
                     for beyond in [limit, (1 << bits) - 1] {
                         packed.set(cell, beyond);
-                        assert!(!packed.all_below(limit), "{bits} bits, limit {limit}, cell {cell}");
+                        assert!(!all_below(&packed, limit), "{bits} bits, limit {limit}, cell {cell}");
                     }
                     packed.set(cell, before);
                 }
             }
-            assert!(PackedIndices::zeroed(bits).all_below(1 << bits));
+            assert!(all_below(&PackedIndices::zeroed(bits), 1 << bits));
         }
     }
 

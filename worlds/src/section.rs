@@ -151,23 +151,22 @@ impl Section {
         }))))
     }
 
-    /// A section from a palette and indices that are packed already: `bits` each, lowest bits of a word first, none
-    /// straddling two words, which is how the game stores them since 20w17a.
+    /// A section from a palette and indices that are packed already: `bits` each, lowest bits of a long first, none
+    /// straddling two longs, each long big-endian, which is how the game stores them since 20w17a.
     ///
-    /// The words are kept as they are, so this costs a fraction of [`Section::from_palette`]; unlike there, states
+    /// The packing is kept as it is, so this costs a fraction of [`Section::from_palette`]; unlike there, states
     /// that no cell has stay in the palette until the section is [compacted](Section::compact).
     ///
     /// # Errors
-    /// [`SectionError`] for an empty palette, for words that are not as many as 4,096 indices take, and for an index
+    /// [`SectionError`] for an empty palette, for longs that are not as many as 4,096 indices take, and for an index
     /// beyond the palette.
-    pub fn from_packed(palette: &[StateId], bits: u32, words: Box<[u64]>) -> Result<Section, SectionError> {
+    pub fn from_packed(palette: &[StateId], bits: u32, longs: &[[u8; 8]]) -> Result<Section, SectionError> {
         if palette.is_empty() {
             return Err(SectionError::EmptyPalette);
         }
-        let count = words.len();
-        let packed =
-            PackedIndices::from_words(bits, words).ok_or(SectionError::WordCount { words: count, bits })?;
-        if !packed.all_below(palette.len()) || has_repeats(palette) {
+        let (packed, all_below) = PackedIndices::from_longs(bits, longs, palette.len())
+            .ok_or(SectionError::WordCount { words: longs.len(), bits })?;
+        if !all_below || has_repeats(palette) {
             let mut indices = [0; SECTION_CELLS];
             packed.unpack(&mut indices);
             return Section::from_palette(palette, &indices);

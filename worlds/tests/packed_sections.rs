@@ -6,11 +6,9 @@ use voxtick_worlds::{BlockStates, SECTION_CELLS, Section, SectionError, StateId}
 
 static STATES: LazyLock<Arc<BlockStates>> = LazyLock::new(BlockStates::load);
 
-fn pack(indices: &[u16; SECTION_CELLS], bits: u32) -> Box<[u64]> {
-    indices
-        .chunks(64 / bits as usize)
-        .map(|cells| cells.iter().rev().fold(0, |word, index| word << bits | u64::from(*index)))
-        .collect()
+fn pack(indices: &[u16; SECTION_CELLS], bits: u32) -> Vec<[u8; 8]> {
+    let word = |cells: &[u16]| cells.iter().rev().fold(0, |word, index| word << bits | u64::from(*index));
+    indices.chunks(64 / bits as usize).map(|cells| word(cells).to_be_bytes()).collect()
 }
 
 /// Indices below `entries` with runs, as in terrain.
@@ -36,7 +34,7 @@ proptest! {
         let palette: Vec<StateId> = (0..entries as u32).map(|n| StateId(if repeats { n / 2 } else { n } * 7)).collect();
         let indices = indices(entries, seed, run);
         let bits = (usize::BITS - (entries - 1).leading_zeros()).max(1) + extra_bits;
-        let mut packed = Section::from_packed(&palette, bits, pack(&indices, bits)).expect("it fits");
+        let mut packed = Section::from_packed(&palette, bits, &pack(&indices, bits)).expect("it fits");
         let mut plain = Section::from_palette(&palette, &indices).expect("it fits");
         prop_assert_eq!(packed.content_hash(&STATES), plain.content_hash(&STATES));
         for (cell, state) in edits {
@@ -57,24 +55,24 @@ proptest! {
 #[test]
 fn one_state_in_every_cell_is_uniform() {
     let stone = STATES.parse("stone").expect("a known state");
-    let section = Section::from_packed(&[StateId::AIR, stone], 4, vec![0x1111_1111_1111_1111; 256].into());
+    let section = Section::from_packed(&[StateId::AIR, stone], 4, &[[0x11; 8]; 256]);
     assert_eq!(section.expect("it fits").uniform_state(), Some(stone));
 }
 
 #[test]
 fn what_fits_no_section_is_refused_with_its_place() {
-    let words = |count: usize| vec![0x10_u64; count].into_boxed_slice();
-    assert_eq!(Section::from_packed(&[], 4, words(256)).unwrap_err(), SectionError::EmptyPalette);
+    let longs = [0x10_u64.to_be_bytes(); 256];
+    assert_eq!(Section::from_packed(&[], 4, &longs).unwrap_err(), SectionError::EmptyPalette);
     assert_eq!(
-        Section::from_packed(&[StateId(1)], 4, words(255)).unwrap_err(),
+        Section::from_packed(&[StateId(1)], 4, &longs[1..]).unwrap_err(),
         SectionError::WordCount { words: 255, bits: 4 }
     );
     assert_eq!(
-        Section::from_packed(&[StateId(1)], 0, words(256)).unwrap_err(),
+        Section::from_packed(&[StateId(1)], 0, &longs).unwrap_err(),
         SectionError::WordCount { words: 256, bits: 0 }
     );
     assert_eq!(
-        Section::from_packed(&[StateId(1)], 4, words(256)).unwrap_err(),
+        Section::from_packed(&[StateId(1)], 4, &longs).unwrap_err(),
         SectionError::IndexBeyondPalette { cell: 1, index: 1, entries: 1 }
     );
 }
@@ -83,7 +81,8 @@ fn what_fits_no_section_is_refused_with_its_place() {
 fn packed_indices_are_given_out_as_they_are_kept() {
     let (air, stone) = (StateId::AIR, STATES.parse("stone").expect("a known state"));
     let words: Box<[u64]> = (0..256).map(|word| if word == 9 { 0x0100 } else { 0 }).collect();
-    let section = Section::from_packed(&[air, stone], 4, words.clone()).expect("it fits");
+    let longs: Vec<[u8; 8]> = words.iter().map(|word| word.to_be_bytes()).collect();
+    let section = Section::from_packed(&[air, stone], 4, &longs).expect("it fits");
     assert_eq!(section.packed_indices(), Some((4, &*words)));
     assert_eq!(section.get(9 * 16 + 2), stone);
     assert_eq!(Section::uniform(air).packed_indices(), None);

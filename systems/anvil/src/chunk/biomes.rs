@@ -6,31 +6,43 @@
 use super::error::DecodeSectionError;
 use super::packed::{unpack, width};
 use crate::nbt::{Nbt, Tag};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use voxtick_worlds::{BIOME_CELLS, BiomeSection};
 
 /// Most names that are kept for sharing; a file that names more is no real one, and is read without sharing.
 const SHARED_LIMIT: usize = 4096;
+/// The longest record of a section with one biome that is kept.
+const SHARED_LENGTH: usize = 256;
 
 /// Biome names met so far, so that all sections share the text of one name.
 #[derive(Debug, Default)]
-pub(super) struct BiomeNames(FxHashSet<Arc<str>>);
+pub(super) struct BiomeNames {
+    names: FxHashSet<Arc<str>>,
+    /// Sections with one biome, which most are, by their record: those that are like share it all.
+    whole: FxHashMap<Box<[u8]>, BiomeSection>,
+}
 
 impl BiomeNames {
     fn share(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(name) {
+        if let Some(known) = self.names.get(name) {
             return known.clone();
         }
         let name: Arc<str> = name.into();
-        if self.0.len() < SHARED_LIMIT {
-            self.0.insert(name.clone());
+        if self.names.len() < SHARED_LIMIT {
+            self.names.insert(name.clone());
         }
         name
     }
 
     /// Reads the `biomes` of a section.
     pub(super) fn read(&mut self, biomes: Nbt<'_>) -> Result<BiomeSection, DecodeSectionError> {
+        let record = biomes.payload();
+        if record.len() <= SHARED_LENGTH
+            && let Some(known) = self.whole.get(record)
+        {
+            return Ok(known.clone());
+        }
         const FIELD: &str = "biomes.palette";
         let list = biomes.field("palette").ok_or(DecodeSectionError::Field { field: FIELD })?;
         let entries = list.element_count().ok_or(DecodeSectionError::Field { field: FIELD })?;
@@ -46,7 +58,11 @@ impl BiomeNames {
             palette.push(self.share(&name));
         }
         if entries == 1 {
-            return Ok(BiomeSection::new(palette, None)?);
+            let section = BiomeSection::new(palette, None)?;
+            if record.len() <= SHARED_LENGTH && self.whole.len() < SHARED_LIMIT {
+                self.whole.insert(record.into(), section.clone());
+            }
+            return Ok(section);
         }
         let longs = biomes
             .field("data")

@@ -106,7 +106,7 @@ impl ChunkDecoder {
             self.limits.inflated,
             &mut self.nbt,
         )?;
-        let root = self.tape.parse(&self.nbt, &self.limits.nbt)?;
+        let root = self.tape.parse_with(&self.nbt, &self.limits.nbt, &mut self.scratch.known_entries)?;
         let mut decoded =
             decode_root(position, root, &self.dimension, &self.states, &mut self.scratch)?.into_decoded();
         if end == StreamEnd::Missing {
@@ -126,7 +126,7 @@ impl ChunkDecoder {
     /// # Errors
     /// As [`ChunkDecoder::decode`].
     pub fn decode_nbt(&mut self, position: ChunkPos, nbt: &[u8]) -> Result<Decoded, DecodeChunkError> {
-        let root = self.tape.parse(nbt, &self.limits.nbt)?;
+        let root = self.tape.parse_with(nbt, &self.limits.nbt, &mut self.scratch.known_entries)?;
         Ok(decode_root(position, root, &self.dimension, &self.states, &mut self.scratch)?.into_decoded())
     }
 }

@@ -135,7 +135,7 @@ impl ChunkEncoder {
                 self.inflater.inflate(compression, &kept.bytes[1..], self.limits.inflated, &mut self.kept)?;
             }
         }
-        let root = self.tape.parse(&self.kept, &self.limits.nbt)?;
+        let root = self.tape.parse_with(&self.kept, &self.limits.nbt, &mut self.scratch.known_entries)?;
         self.patch.clear();
         let edits = ChunkEdits {
             chunk,

@@ -19,7 +19,6 @@ mod palette_entries;
 pub(crate) mod patch;
 mod section_edits;
 mod sections;
-mod words;
 
 pub use decode::{ChunkDecoder, Decoded, Notice};
 pub use encode::{ChunkEncoder, EncodeChunkError};

@@ -1,7 +1,7 @@
 //! Packed indices as the game stores them: big-endian longs, lowest bits first.
 
 use super::error::DecodeSectionError;
-use super::words;
+use voxtick_worlds::{pack_words, unpack_longs};
 
 /// Bits that an index of a palette of `entries` takes, at least `least`.
 pub(super) fn bits_for(entries: usize, least: u32) -> u32 {
@@ -55,7 +55,7 @@ pub(super) fn width(
 pub fn unpack(longs: &[[u8; 8]], bits: u32, straddling: bool, out: &mut [u16]) {
     assert!((1..=16).contains(&bits), "{bits} bits an index");
     assert_eq!(longs.len(), long_count(out.len(), bits, straddling), "longs for {} indices", out.len());
-    if straddling { unpack_straddling(longs, bits, out) } else { words::unpack(longs, bits, out) }
+    if straddling { unpack_straddling(longs, bits, out) } else { unpack_longs(longs, bits, out) }
 }
 
 /// Packs one index a cell, each of which must fit `bits`, into the words that the game stores as big-endian longs;
@@ -67,7 +67,7 @@ pub fn pack(indices: &[u16], bits: u32, straddling: bool, words: &mut Vec<u64>) 
     assert!((1..=16).contains(&bits), "{bits} bits an index");
     words.clear();
     words.resize(long_count(indices.len(), bits, straddling), 0);
-    if straddling { pack_straddling(indices, bits, words) } else { words::pack(indices, bits, words) }
+    if straddling { pack_straddling(indices, bits, words) } else { pack_words(indices, bits, words) }
 }
 
 fn unpack_straddling(longs: &[[u8; 8]], bits: u32, out: &mut [u16]) {

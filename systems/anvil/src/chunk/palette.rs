@@ -1,7 +1,7 @@
 //! From palette entries, a name and its properties, to block states.
 
 use super::error::DecodeSectionError;
-use crate::nbt::{Nbt, Tag};
+use crate::nbt::{Nbt, Shortcuts, Tag};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use voxtick_worlds::{BlockStates, SECTION_CELLS, StateId};
@@ -31,6 +31,49 @@ impl KnownEntries {
     }
 }
 
+// PERF: palettes are nearly half of what is in a chunk's document, and going past a known entry costs a third of walking
+// through it and looking it up then.
+impl Shortcuts for KnownEntries {
+    fn has_for(&self, list: &[u8]) -> bool {
+        matches!(list, b"palette" | b"Palette")
+    }
+
+    fn past(&mut self, bytes: &[u8]) -> Option<(usize, u32)> {
+        let length = entry_length(&bytes[..bytes.len().min(REMEMBERED_LENGTH)])?;
+        let state = self.state(&bytes[..length])?;
+        Some((length, state.0)).filter(|(_, number)| *number < u32::MAX)
+    }
+}
+
+/// The length of the compound that `bytes` begins with, where all it has is texts and compounds of texts, as palette
+/// entries do.
+fn entry_length(bytes: &[u8]) -> Option<usize> {
+    let (mut at, mut inner) = (0, false);
+    loop {
+        match bytes.get(at..)? {
+            [TEXT, a, b, rest @ ..] => {
+                let name = usize::from(u16::from_be_bytes([*a, *b]));
+                let text = u16::from_be_bytes(*rest.get(name..)?.first_chunk()?);
+                at += 3 + name + 2 + usize::from(text);
+            }
+            [COMPOUND, a, b, ..] if !inner => {
+                at += 3 + usize::from(u16::from_be_bytes([*a, *b]));
+                inner = true;
+            }
+            [END, ..] if inner => {
+                at += 1;
+                inner = false;
+            }
+            [END, ..] => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
+const END: u8 = Tag::End as u8;
+const TEXT: u8 = Tag::String as u8;
+const COMPOUND: u8 = Tag::Compound as u8;
+
 /// Reads a palette of block states.
 pub(super) fn read_palette(
     field: &'static str,
@@ -48,7 +91,8 @@ pub(super) fn read_palette(
     }
     palette.clear();
     for (entry, item) in list.items().enumerate() {
-        let state = match known.state(item.payload()) {
+        // What was met for the first time earlier in this document is known by now.
+        let state = match item.shortcut().map(StateId).or_else(|| known.state(item.payload())) {
             Some(state) => state,
             None => {
                 let state =

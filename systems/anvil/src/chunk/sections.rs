@@ -100,8 +100,7 @@ impl<'a> SectionFields<'a> {
             notices.push(Notice::UnusualWidth { bits });
         }
         if !layout.straddling {
-            let words = longs.iter().map(|long| u64::from_be_bytes(*long)).collect();
-            return Ok(Some(Section::from_packed(&scratch.palette, bits, words)?));
+            return Ok(Some(Section::from_packed(&scratch.palette, bits, longs)?));
         }
         unpack(longs, bits, layout.straddling, scratch.indices.as_mut_slice());
         Ok(Some(Section::from_palette(&scratch.palette, &scratch.indices)?))

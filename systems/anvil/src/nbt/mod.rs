@@ -11,6 +11,7 @@ mod text;
 mod view;
 mod write;
 
+pub(crate) use tape::Shortcuts;
 pub use tape::{NbtError, NbtLimits, Tape};
 pub use text::{decode_text, encode_text};
 pub use view::{Fields, Items, Nbt};
@@ -77,16 +78,6 @@ impl Tag {
             Tag::Short => Some(2),
             Tag::Int | Tag::Float => Some(4),
             Tag::Long | Tag::Double => Some(8),
-            _ => None,
-        }
-    }
-
-    /// Bytes of one element of an array of this kind.
-    const fn array_element_size(self) -> Option<usize> {
-        match self {
-            Tag::ByteArray => Some(1),
-            Tag::IntArray => Some(4),
-            Tag::LongArray => Some(8),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Views of the values of a walked document.
 
 use super::Tag;
-use super::tape::Node;
+use super::tape::{NO_SHORTCUT, Node};
 use super::text::decode_text;
 use std::borrow::Cow;
 use std::fmt;
@@ -127,6 +127,11 @@ impl<'a> Nbt<'a> {
     #[must_use]
     pub fn long_array(&self) -> Option<&'a [[u8; 8]]> {
         if self.tag() == Tag::LongArray { Some(self.payload().get(4..)?.as_chunks().0) } else { None }
+    }
+
+    /// What the shortcut past this compound says of it, where there was one: its fields are not noted then.
+    pub(crate) fn shortcut(&self) -> Option<u32> {
+        Some(self.node().shortcut).filter(|shortcut| *shortcut != NO_SHORTCUT)
     }
 
     fn node(&self) -> &'a Node {
