@@ -1,24 +1,23 @@
 //! The palette of a section's cells: from a state a cell to each state once and an index a cell.
 
 use crate::positions::SECTION_CELLS;
+use crate::section::Section;
 use crate::states::StateId;
 use rustc_hash::FxHashMap;
 
-/// Finds palettes. Keep one: its table is reused.
+/// Finds palettes, for whoever has a state a cell. Keep one: its table is reused.
 ///
 /// Costs one look-up in a table for every cell, however many states there are. The table takes 256 KiB.
 ///
 /// ```
-/// use voxtick_worlds::{PaletteEncoder, SECTION_CELLS, Section, StateId};
+/// use voxtick_worlds::{PaletteEncoder, SECTION_CELLS, StateId};
 /// let mut cells = [StateId::AIR; SECTION_CELLS];
 /// cells[7] = StateId(1);
 /// let mut indices = [0; SECTION_CELLS];
 /// let mut encoder = PaletteEncoder::new();
 /// let palette = encoder.encode(&cells, &mut indices);
 /// assert_eq!((palette, indices[7]), ([StateId::AIR, StateId(1)].as_slice(), 1));
-/// let section = Section::from_palette(palette, &indices)?;
-/// assert_eq!(section.get(7), StateId(1));
-/// # Ok::<(), voxtick_worlds::SectionError>(())
+/// assert_eq!(encoder.section(&cells).get(7), StateId(1));
 /// ```
 #[derive(Debug, Clone)]
 pub struct PaletteEncoder {
@@ -60,22 +59,37 @@ impl PaletteEncoder {
             self.round = 1;
         }
         let round = u32::from(self.round);
+        let mut unmet = true;
         for (cells, indices) in cells.as_chunks::<16>().0.iter().zip(indices.as_chunks_mut::<16>().0) {
             // PERF: a look-up without a branch for each cell; where a run of like cells ends is no pattern that a
-            // processor foresees, and guessing it wrong costs as much as three look-ups.
-            let mut unmet = false;
-            for (cell, index) in cells.iter().zip(&mut *indices) {
-                let met = self.met[(cell.0 as usize).min(TABLE - 1)];
-                unmet |= met >> 16 != round;
-                *index = met as u16;
+            // processor foresees, and guessing it wrong costs as much as three look-ups. Where states were met for the
+            // first time more are likely to follow, and this would be for nothing.
+            if !unmet {
+                for (cell, index) in cells.iter().zip(&mut *indices) {
+                    let met = self.met[(cell.0 as usize).min(TABLE - 1)];
+                    unmet |= met >> 16 != round;
+                    *index = met as u16;
+                }
             }
             if unmet {
+                let before = self.palette.len();
                 for (cell, index) in cells.iter().zip(indices) {
                     *index = self.place_of(*cell);
                 }
+                unmet = self.palette.len() > before;
             }
         }
         &self.palette
+    }
+
+    /// The section that has these cells.
+    ///
+    /// # Panics
+    /// Never: the palette has every state of `cells`.
+    pub fn section(&mut self, cells: &[StateId; SECTION_CELLS]) -> Section {
+        let mut indices = [0; SECTION_CELLS];
+        let palette = self.encode(cells, &mut indices);
+        Section::from_palette(palette, &indices).expect("the palette has every state of the cells")
     }
 
     #[inline]

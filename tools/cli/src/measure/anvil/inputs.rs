@@ -10,7 +10,7 @@ use voxtick::anvil::{ChunkDecoder, ChunkEncoder, Limits};
 use voxtick::worlds::generators::{Hills, generate, split_mix};
 use voxtick::worlds::{
     BiomeSection, Biomes, BlockStates, Chunk, ChunkLight, ChunkPos, Dimension, LightLevels, NIBBLE_BYTES,
-    RegionPos, SECTION_CELLS, Section, StateId,
+    PaletteEncoder, RegionPos, SECTION_CELLS, Section, StateId,
 };
 
 use crate::measure::CaseError;
@@ -100,21 +100,9 @@ pub(super) fn cells(kinds: usize, seed: u64) -> Box<[StateId; SECTION_CELLS]> {
 /// A chunk of 24 sections of `kinds` states each, with biomes and both channels of light, from no file.
 pub(super) fn busy_chunk(kinds: usize) -> Chunk {
     let dimension = Dimension::overworld();
-    let sections: Vec<Section> = (0..dimension.section_count() as u64)
-        .map(|number| {
-            let cells = cells(kinds, number);
-            let mut palette = Vec::new();
-            let mut indices = [0; SECTION_CELLS];
-            for (index, cell) in indices.iter_mut().zip(cells.iter()) {
-                let place = palette.iter().position(|state| state == cell).unwrap_or_else(|| {
-                    palette.push(*cell);
-                    palette.len() - 1
-                });
-                *index = place as u16;
-            }
-            Section::from_palette(&palette, &indices).expect("indices within their palette")
-        })
-        .collect();
+    let mut encoder = PaletteEncoder::new();
+    let numbers = 0..dimension.section_count() as u64;
+    let sections: Vec<Section> = numbers.map(|number| encoder.section(&cells(kinds, number))).collect();
     let mut chunk = Chunk::from_sections(ChunkPos::new(3, 7), dimension.min_section(), sections);
     let plains: Arc<str> = "minecraft:plains".into();
     let biomes = vec![BiomeSection::new(vec![plains], None).expect("one biome"); chunk.sections().len()];
