@@ -145,6 +145,7 @@ pub fn cause_of(error: &LoadChunkError) -> &'static str {
             Damage::CustomCompression { .. } => "custom compression",
             Damage::ExternalMissing { .. } => "own file missing",
             Damage::ExternalTooLarge { .. } => "own file too large",
+            Damage::LinearBucket { .. } => "damaged bucket",
             Damage::BothPayloads { .. } => "payload inside and outside",
         },
         LoadChunkError::Decode { cause, .. } => match cause {

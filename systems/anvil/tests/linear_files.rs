@@ -210,3 +210,111 @@ fn a_damaged_file_is_refused_whole_and_never_written_over() {
         Err(OpenRegionError::Linear { source: LinearError::Elsewhere { .. }, .. })
     ));
 }
+
+/// A damaged bucket once made all 1,024 chunks of a file unreadable.
+#[test]
+fn a_damaged_bucket_is_confined_kept_and_set_aside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("r.0.0.linear");
+    let options = || RegionOptions { access: Access::Write, ..RegionOptions::default() };
+    let open = || LinearFile::open(&path, options()).expect("it opens");
+    let (near, beside, free, far) =
+        (ChunkPos::new(0, 0), ChunkPos::new(1, 1), ChunkPos::new(2, 2), ChunkPos::new(20, 9));
+    let region = open();
+    for (seed, chunk) in [near, beside, far].into_iter().enumerate() {
+        let bytes = nbt(seed as u64, 700);
+        region.write(chunk, Compression::Uncompressed, &bytes, 1, Overwrite::Sound).expect("written");
+    }
+    drop(region);
+    let mut bytes = std::fs::read(&path).expect("the file");
+    // The first byte of the first bucket's stream.
+    let stream = 26 + 128 + 1 + 64 * 13;
+    bytes[stream + 8] ^= 0x40;
+    std::fs::write(&path, &bytes).expect("damaged");
+
+    let region = open();
+    assert_eq!(region.chunks(), [near, beside, far]);
+    let mut stored = StoredChunk::default();
+    for chunk in [near, beside] {
+        let error = region.read(chunk, &mut stored, &Limits::default()).expect_err("damaged");
+        assert!(error.to_string().contains("bucket 0 is damaged"), "{error}");
+    }
+    assert_eq!(read(&region, far).as_deref(), Some(&nbt(2, 700)));
+    // Not even where the head says that there is nothing: all of the bucket would be lost.
+    for chunk in [near, free] {
+        for overwrite in [Overwrite::Sound, Overwrite::Damaged] {
+            let written = region.write(chunk, Compression::Uncompressed, &nbt(9, 9), 1, overwrite);
+            assert!(matches!(written, Err(WriteChunkError::Damaged(_))), "{written:?}");
+        }
+    }
+    region.write(far, Compression::Uncompressed, &nbt(5, 30), 1, Overwrite::Sound).expect("written");
+    region.flush().expect("flushed");
+    drop(region);
+    let region = open();
+    assert_eq!(region.chunks(), [near, beside, far], "the damaged bucket is still there");
+    assert_eq!(read(&region, far).as_deref(), Some(&nbt(5, 30)));
+    let copies = region.set_aside(beside, &folder.path().join("aside")).expect("set aside");
+    assert_eq!(copies.len(), 1);
+    let copy = std::fs::read(&copies[0]).expect("a copy");
+    assert_eq!(copy, bytes[stream..][..copy.len()]);
+    assert_eq!(region.chunks(), [far]);
+    region.write(near, Compression::Uncompressed, &nbt(6, 60), 1, Overwrite::Sound).expect("written");
+    drop(region);
+    let region = open();
+    assert_eq!(region.chunks(), [near, far]);
+    assert_eq!(read(&region, near).as_deref(), Some(&nbt(6, 60)));
+}
+
+/// Each flush once packed all of a region anew.
+#[test]
+fn buckets_in_which_nothing_has_changed_are_copied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("r.0.0.linear");
+    let open = |level| {
+        let options =
+            RegionOptions { access: Access::Write, linear_level: level, ..RegionOptions::default() };
+        LinearFile::open(&path, options).expect("it opens")
+    };
+    let region = open(1);
+    for seed in 0..64 {
+        let chunk = ChunkPos::new(seed % 8 * 4, seed / 8 * 4);
+        region
+            .write(chunk, Compression::Uncompressed, &nbt(seed as u64, 900), 1, Overwrite::Sound)
+            .expect("written");
+    }
+    drop(region);
+    let region = open(9);
+    region
+        .write(ChunkPos::new(5, 9), Compression::Uncompressed, &nbt(3, 80), 2, Overwrite::Sound)
+        .expect("it is");
+    region.flush().expect("flushed");
+    let bytes = std::fs::read(&path).expect("the file");
+    // The level that each bucket was packed at, and the number of the one that holds the chunk.
+    let levels: Vec<u8> = (0..64).map(|bucket| bytes[26 + 128 + 1 + bucket * 13 + 4]).collect();
+    let packed_anew: Vec<usize> = (0..64).filter(|bucket| levels[*bucket] == 9).collect();
+    assert_eq!(packed_anew, [8 + 2]);
+    assert!(levels.iter().all(|level| [1, 9].contains(level)));
+    drop(region);
+    let region = open(1);
+    assert_eq!(region.chunks().len(), 65);
+    for seed in 0..64 {
+        let chunk = ChunkPos::new(seed % 8 * 4, seed / 8 * 4);
+        assert_eq!(read(&region, chunk).as_deref(), Some(&nbt(seed as u64, 900)));
+    }
+}
+
+/// The limits that a file was opened with did not reach its writes.
+#[test]
+fn a_bomb_is_refused_by_the_limits_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = Limits { inflated: 500, ..Limits::default() };
+    let options = RegionOptions { access: Access::Write, limits, ..RegionOptions::default() };
+    let region = LinearFile::open(folder.path().join("r.0.0.linear"), options).expect("it opens");
+    let write = |length| {
+        let mut packed = Vec::new();
+        Packer::new().pack(Compression::Zlib, &nbt(0, length), &mut packed);
+        region.write(ChunkPos::new(1, 1), Compression::Zlib, &packed, 1, Overwrite::Sound)
+    };
+    assert!(matches!(write(600), Err(WriteChunkError::Content { .. })));
+    write(400).expect("it is within the limit");
+}

@@ -80,11 +80,44 @@ fn damage_has_its_cause() {
     };
     assert_eq!(changed(8, 9), LinearError::Version { version: 9 });
     assert_eq!(changed(17, 5), LinearError::Grid { grid: 5 });
-    // The first bucket's hash, and a bit of the map of chunks.
-    assert_eq!(changed(26 + 128 + 1 + 5, 0), LinearError::Bucket { bucket: 0 });
-    assert!(matches!(changed(26 + 100, 0xFF), LinearError::Existence { .. }));
+    // The size of the first bucket: where it ends beyond the file, nobody can tell where the others begin.
+    assert_eq!(changed(26 + 128 + 1, 0x7F), LinearError::Bucket { bucket: 0 });
+}
+
+#[test]
+fn a_damaged_bucket_concerns_its_chunks_and_is_written_back_as_it_is() {
+    let region = sample();
+    let bytes = region.write(4, 3).expect("a grid");
+    let in_first_bucket = |entry: usize| entry % 32 < 8 && entry / 32 < 8;
+    let at = |entry: usize| ChunkPos::new(entry as i32 % 32, entry as i32 / 32);
+    let mut damages = Vec::new();
+    // Its hash, its stream, and a bit of the map of chunks.
+    let stream = 26 + 128 + 1 + 16 * 13;
+    for (place, value) in [(26 + 128 + 1 + 5, 0x55), (stream + 9, 0x55), (26, 0xFF)] {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= value;
+        let read = LinearRegion::read(&damaged, &Limits::default()).expect("the rest is sound");
+        let in_map = |entry: usize| damaged[26 + entry / 8] & (0x80 >> (entry % 8)) != 0;
+        for entry in 0..1024 {
+            let exists = in_map(entry) || region.chunk(at(entry)).is_some();
+            let is_damaged = in_first_bucket(entry) && exists;
+            assert_eq!(read.damage(at(entry)).is_some(), is_damaged, "{entry}");
+            if !in_first_bucket(entry) {
+                assert_eq!(read.chunk(at(entry)), region.chunk(at(entry)), "{entry}");
+            }
+        }
+        damages.push((0..1024).find_map(|entry| read.damage(at(entry)).cloned()).expect("one at least"));
+        assert_eq!(read.write(8, 3), Err(LinearError::KeepsGrid { bucket: 0, grid: 4 }));
+        let again = read.write(4, 3).expect("its own grid");
+        let again = LinearRegion::read(&again, &Limits::default()).expect("the rest is sound");
+        assert!(again.chunks().eq(read.chunks()));
+        assert!((0..1024).all(|entry| again.damage(at(entry)).is_some() == read.damage(at(entry)).is_some()));
+    }
+    assert_eq!(damages[..2], [LinearError::Bucket { bucket: 0 }, LinearError::Bucket { bucket: 0 }]);
+    assert!(matches!(damages[2], LinearError::Existence { .. }));
     let strict = Limits { inflated: 100, ..Limits::default() };
-    assert!(matches!(LinearRegion::read(&bytes, &strict), Err(LinearError::Sizes { .. })));
+    let read = LinearRegion::read(&bytes, &strict).expect("damaged in parts");
+    assert!((0..1024).any(|entry| matches!(read.damage(at(entry)), Some(LinearError::Sizes { .. }))));
 }
 
 proptest! {
@@ -101,7 +134,12 @@ proptest! {
             bytes[place] = value;
         }
         if let Ok(read) = LinearRegion::read(&bytes, &Limits::default()) {
-            prop_assert!(read.chunks().eq(region.chunks()), "the streams have hashes");
+            let places = || (0..1024).map(|entry| ChunkPos::new(entry % 32, entry / 32));
+            let is_sound = places().all(|at| read.damage(at).is_none());
+            for at in places() {
+                let as_it_was = read.chunk(at) == region.chunk(at);
+                prop_assert!(as_it_was || !is_sound && read.chunk(at).is_none(), "the streams have hashes");
+            }
         }
     }
 }

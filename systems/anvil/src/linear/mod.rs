@@ -9,24 +9,18 @@
 //! numbers; size, level and xxHash64 of each bucket; a stream for each bucket with size, time stamp and NBT of its
 //! chunks.
 
+mod buckets;
 mod file;
 
 pub use file::LinearFile;
 
 use crate::Limits;
 use crate::region::{ENTRIES, entry_of};
-use std::io::Read;
-use twox_hash::XxHash64;
-use voxtick_worlds::{ChunkPos, REGION_EDGE, RegionPos};
+use buckets::{Bucket, DamagedBucket, Places};
+use voxtick_worlds::{ChunkPos, RegionPos};
 
 const MAGIC: [u8; 8] = [0xC3, 0xFF, 0x13, 0x18, 0x3C, 0xCA, 0x9D, 0x9A];
 const V1_HEAD: usize = 32;
-const V2_HEAD: usize = 26;
-const BITMAP: usize = ENTRIES / 8;
-/// Bytes of a bucket's entry: size, level, hash.
-const BUCKET_ENTRY: usize = 13;
-/// Bytes before a chunk's NBT in a bucket: size and time stamp.
-const V2_CHUNK_HEAD: usize = 12;
 /// Bytes that a whole region may inflate to.
 const TOTAL_LIMIT: usize = 1 << 30;
 
@@ -36,6 +30,7 @@ pub struct LinearRegion {
     /// Which region it is; version 1 does not say.
     pub position: Option<RegionPos>,
     chunks: Vec<Option<LinearChunk>>,
+    damaged: Vec<DamagedBucket>,
 }
 
 /// A chunk of a Linear region.
@@ -83,7 +78,7 @@ pub enum LinearError {
         /// The number found.
         grid: u8,
     },
-    /// A bucket ends beyond the file, or its hash is another.
+    /// A bucket ends beyond the file, which makes all of it unreadable, or its hash is another.
     #[error("bucket {bucket} is damaged")]
     Bucket {
         /// The bucket.
@@ -109,6 +104,16 @@ pub enum LinearError {
         /// The entry.
         entry: usize,
     },
+    /// A region with a damaged bucket, which is kept as it is, cannot have another grid.
+    #[error(
+        "bucket {bucket} is damaged and can be written only into the grid of {grid} x {grid} that it is from"
+    )]
+    KeepsGrid {
+        /// The bucket.
+        bucket: usize,
+        /// The grid of the file that it is from.
+        grid: u8,
+    },
 }
 
 impl LinearRegion {
@@ -120,12 +125,15 @@ impl LinearRegion {
     /// A region without chunks.
     #[must_use]
     pub fn new(position: RegionPos) -> LinearRegion {
-        LinearRegion { position: Some(position), chunks: vec![None; ENTRIES] }
+        LinearRegion { position: Some(position), chunks: vec![None; ENTRIES], damaged: Vec::new() }
     }
 
-    /// Takes the chunks out, one place an entry.
-    pub(super) fn into_entries(self) -> Vec<Option<LinearChunk>> {
-        self.chunks
+    /// What is wrong with the chunk at a position, which is taken modulo the region: its bucket cannot be read. It is
+    /// neither there nor absent then.
+    #[must_use]
+    pub fn damage(&self, position: ChunkPos) -> Option<&LinearError> {
+        let entry = entry_of(position);
+        self.damaged.iter().find(|bucket| bucket.entries.contains(&entry)).map(|bucket| &bucket.cause)
     }
 
     /// The chunk at a position, which is taken modulo the region.
@@ -146,17 +154,27 @@ impl LinearRegion {
 
     /// Reads a file of either version.
     ///
+    /// Damage in one bucket of version 2 concerns the chunks in it, about which [`LinearRegion::damage`] tells; the bucket
+    /// is kept as it is.
+    ///
     /// # Errors
-    /// [`LinearError`]. The format has no place where damage could be confined in version 1; in version 2 a damaged
-    /// bucket makes the file unreadable too, so that its chunks are not taken for absent.
+    /// [`LinearError`] where the file as a whole cannot be read. Version 1 has no place where damage could be confined.
     pub fn read(bytes: &[u8], limits: &Limits) -> Result<LinearRegion, LinearError> {
-        if bytes.len() < V2_HEAD + 8 || !bytes.starts_with(&MAGIC) || !bytes.ends_with(&MAGIC) {
+        LinearRegion::read_with_places(bytes, limits).map(|(region, _)| region)
+    }
+
+    /// As [`LinearRegion::read`]; tells too where the buckets lie, if there are any.
+    fn read_with_places(
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<(LinearRegion, Option<Places>), LinearError> {
+        if bytes.len() < buckets::HEAD + 8 || !bytes.starts_with(&MAGIC) || !bytes.ends_with(&MAGIC) {
             return Err(LinearError::Magic);
         }
         let body = &bytes[..bytes.len() - MAGIC.len()];
         match body[8] {
-            1 | 2 => read_v1(body, limits),
-            3 => read_v2(body, limits),
+            1 | 2 => Ok((read_v1(body, limits)?, None)),
+            3 => buckets::read(body, limits).map(|(region, places)| (region, Some(places))),
             version => Err(LinearError::Version { version }),
         }
     }
@@ -174,56 +192,36 @@ impl LinearRegion {
     /// ```
     ///
     /// # Errors
-    /// If the grid is impossible.
+    /// If the grid is impossible, or another than that of a damaged bucket.
     pub fn write(&self, grid: u8, level: i32) -> Result<Vec<u8>, LinearError> {
-        if !is_grid(grid) {
+        if !buckets::is_grid(grid) {
             return Err(LinearError::Grid { grid });
         }
-        let position = self.position.unwrap_or_default();
+        if let Some(damaged) = self.damaged.iter().find(|damaged| damaged.grid != grid) {
+            return Err(LinearError::KeepsGrid { bucket: damaged.number, grid: damaged.grid });
+        }
         let newest = self.chunks().map(|(_, chunk)| chunk.timestamp).max().unwrap_or(0);
-        let mut out = MAGIC.to_vec();
-        out.push(3);
-        out.extend(newest.to_be_bytes());
-        out.push(grid);
-        out.extend(position.x.to_be_bytes());
-        out.extend(position.z.to_be_bytes());
-        let mut bitmap = [0_u8; BITMAP];
-        for (entry, _) in self.chunks() {
-            bitmap[entry / 8] |= 0x80 >> (entry % 8);
-        }
-        out.extend(bitmap);
-        // No named numbers.
-        out.push(0);
-        let mut buckets = Vec::new();
-        for bucket in 0..usize::from(grid) * usize::from(grid) {
-            let mut plain = Vec::new();
-            for entry in entries_of(bucket, grid) {
-                match &self.chunks[entry] {
-                    None => plain.extend([0; V2_CHUNK_HEAD]),
-                    Some(chunk) => {
-                        plain.extend((chunk.nbt.len() as u32 + 8).to_be_bytes());
-                        plain.extend(chunk.timestamp.to_be_bytes());
-                        plain.extend(&chunk.nbt);
-                    }
+        let packed: Result<Vec<Bucket>, LinearError> = (0..buckets::bucket_count(grid))
+            .map(|number| {
+                if let Some(damaged) = self.damaged.iter().find(|damaged| damaged.number == number) {
+                    return Ok(damaged.bucket.clone());
                 }
-            }
-            // Levels out of zstd's range are brought into it there; memory is all that can be missing.
-            let packed = zstd::bulk::compress(&plain, level)
-                .map_err(|_| LinearError::Stream { bucket, limit: TOTAL_LIMIT })?;
-            out.extend((packed.len() as u32).to_be_bytes());
-            out.push(level.clamp(-128, 127) as i8 as u8);
-            out.extend(XxHash64::oneshot(0, &packed).to_be_bytes());
-            buckets.extend(packed);
-        }
-        out.extend(buckets);
-        out.extend(MAGIC);
-        Ok(out)
+                let chunks = buckets::entries_of(number, grid).map(|entry| {
+                    let chunk = self.chunks[entry].as_ref()?;
+                    Some((chunk.nbt.as_slice(), chunk.timestamp))
+                });
+                Bucket::pack(number, chunks, level)
+            })
+            .collect();
+        let damaged = self.damaged.iter().flat_map(|damaged| damaged.entries.iter().copied());
+        let present = self.chunks().map(|(entry, _)| entry).chain(damaged);
+        Ok(buckets::assemble(self.position.unwrap_or_default(), newest, present, grid, &packed?).0)
     }
 }
 
 fn read_v1(body: &[u8], limits: &Limits) -> Result<LinearRegion, LinearError> {
     let stream = body.get(V1_HEAD..).ok_or(LinearError::HeadCut)?;
-    let plain = inflate(stream, 0, TOTAL_LIMIT)?;
+    let plain = buckets::inflate(stream, 0, TOTAL_LIMIT)?;
     let sizes = LinearError::Sizes { bucket: 0 };
     let (head, mut rest) = plain.split_at_checked(ENTRIES * 8).ok_or_else(|| sizes.clone())?;
     let mut chunks = Vec::with_capacity(ENTRIES);
@@ -236,101 +234,7 @@ fn read_v1(body: &[u8], limits: &Limits) -> Result<LinearRegion, LinearError> {
         chunks.push((length > 0).then(|| LinearChunk { nbt: nbt.to_vec(), timestamp }));
         rest = after;
     }
-    Ok(LinearRegion { position: None, chunks })
-}
-
-fn read_v2(body: &[u8], limits: &Limits) -> Result<LinearRegion, LinearError> {
-    let grid = body[17];
-    if !is_grid(grid) {
-        return Err(LinearError::Grid { grid });
-    }
-    let position = RegionPos::new(number(&body[18..]) as i32, number(&body[22..]) as i32);
-    let bitmap = body.get(V2_HEAD..V2_HEAD + BITMAP).ok_or(LinearError::HeadCut)?;
-    let mut rest = skip_named_numbers(&body[V2_HEAD + BITMAP..]).ok_or(LinearError::HeadCut)?;
-    let bucket_count = usize::from(grid) * usize::from(grid);
-    let entries;
-    (entries, rest) = rest.split_at_checked(bucket_count * BUCKET_ENTRY).ok_or(LinearError::HeadCut)?;
-    let mut chunks = vec![None; ENTRIES];
-    let mut left = TOTAL_LIMIT;
-    for (bucket, entry) in entries.chunks_exact(BUCKET_ENTRY).enumerate() {
-        let damaged = LinearError::Bucket { bucket };
-        let stream;
-        (stream, rest) = rest.split_at_checked(number(entry) as usize).ok_or_else(|| damaged.clone())?;
-        if stream.is_empty() {
-            continue;
-        }
-        if entry.get(5..13) != Some(&XxHash64::oneshot(0, stream).to_be_bytes()[..]) {
-            return Err(damaged);
-        }
-        let plain = inflate(stream, bucket, left)?;
-        left -= plain.len();
-        read_bucket(&plain, bucket, grid, limits, &mut chunks)?;
-    }
-    let exists = |entry: usize| bitmap[entry / 8] & (0x80 >> (entry % 8)) != 0;
-    match (0..ENTRIES).find(|entry| exists(*entry) != chunks[*entry].is_some()) {
-        Some(entry) => Err(LinearError::Existence { entry }),
-        None => Ok(LinearRegion { position: Some(position), chunks }),
-    }
-}
-
-fn read_bucket(
-    plain: &[u8],
-    bucket: usize,
-    grid: u8,
-    limits: &Limits,
-    chunks: &mut [Option<LinearChunk>],
-) -> Result<(), LinearError> {
-    let sizes = LinearError::Sizes { bucket };
-    let mut rest = plain;
-    for entry in entries_of(bucket, grid) {
-        let (head, after) = rest.split_at_checked(V2_CHUNK_HEAD).ok_or_else(|| sizes.clone())?;
-        let timestamp = u64::from(number(&head[4..])) << 32 | u64::from(number(&head[8..]));
-        // The size counts the time stamp; 0 is a chunk that does not exist.
-        let length = (number(head) as usize).saturating_sub(8);
-        let (nbt, after) = after.split_at_checked(length).ok_or_else(|| sizes.clone())?;
-        if length > limits.inflated {
-            return Err(sizes);
-        }
-        chunks[entry] = (length > 0).then(|| LinearChunk { nbt: nbt.to_vec(), timestamp });
-        rest = after;
-    }
-    Ok(())
-}
-
-/// The entries of a bucket in their order: buckets and chunks run along z first.
-fn entries_of(bucket: usize, grid: u8) -> impl Iterator<Item = usize> {
-    let grid = usize::from(grid);
-    let edge = REGION_EDGE / grid;
-    let (bucket_x, bucket_z) = (bucket / grid, bucket % grid);
-    (0..edge * edge).map(move |place| {
-        let (x, z) = (bucket_x * edge + place / edge, bucket_z * edge + place % edge);
-        z * REGION_EDGE + x
-    })
-}
-
-fn skip_named_numbers(bytes: &[u8]) -> Option<&[u8]> {
-    let mut rest = bytes;
-    loop {
-        let (length, after) = rest.split_first()?;
-        if *length == 0 {
-            return Some(after);
-        }
-        rest = after.get(usize::from(*length) + 4..)?;
-    }
-}
-
-fn inflate(stream: &[u8], bucket: usize, limit: usize) -> Result<Vec<u8>, LinearError> {
-    let error = LinearError::Stream { bucket, limit };
-    let decoder = zstd::stream::read::Decoder::new(stream).map_err(|_| error.clone())?;
-    let mut plain = Vec::new();
-    match decoder.take(limit as u64 + 1).read_to_end(&mut plain) {
-        Ok(length) if length <= limit => Ok(plain),
-        _ => Err(error),
-    }
-}
-
-fn is_grid(grid: u8) -> bool {
-    grid.is_power_of_two() && usize::from(grid) <= REGION_EDGE
+    Ok(LinearRegion { position: None, chunks, damaged: Vec::new() })
 }
 
 /// The four bytes that `bytes` begins with, 0 where there are fewer.

@@ -93,6 +93,12 @@ pub enum Damage {
         /// Bytes allowed.
         limit: usize,
     },
+    /// The chunk lies in a bucket of a Linear file that cannot be read.
+    #[error("its bucket cannot be read: {cause}")]
+    LinearBucket {
+        /// What is wrong with the bucket.
+        cause: crate::linear::LinearError,
+    },
     /// The record says that its payload is in a file of its own, and holds one too.
     #[error("the record at byte {offset} holds a payload and says that it is in {file}")]
     BothPayloads {

@@ -6,6 +6,7 @@ use super::name::{RegionNameError, region_of_path};
 use super::store::{RegionFormat, RegionStore};
 use super::write::{Durability, Writer};
 use super::{ENTRIES, HEADER, SECTOR, chunk_of, entry_of};
+use crate::Limits;
 use crate::files::{Access, Files, OsFiles, StoredFile};
 use crate::linear::{LinearError, LinearFile};
 use std::io;
@@ -43,6 +44,7 @@ pub struct Region {
     pub(super) sound: Box<[AtomicBool]>,
     pub(super) timestamps: Box<[AtomicU32]>,
     pub(super) length: AtomicU64,
+    pub(super) limits: Limits,
     /// Absent where the region is only read.
     pub(super) writer: Option<Mutex<Writer>>,
 }
@@ -70,6 +72,9 @@ pub struct RegionOptions {
     /// The level of zstd that Linear files are written with. Defaults to
     /// [`LinearRegion::DEFAULT_LEVEL`](crate::linear::LinearRegion::DEFAULT_LEVEL).
     pub linear_level: i32,
+    /// Caps on what opening and writing inflates: a Linear file as a whole, and what is looked at before it is written
+    /// over. Defaults to [`Limits::default`].
+    pub limits: Limits,
 }
 
 impl Default for RegionOptions {
@@ -80,6 +85,7 @@ impl Default for RegionOptions {
             access: Access::Read,
             durability: Durability::PerFlush,
             linear_level: crate::linear::LinearRegion::DEFAULT_LEVEL,
+            limits: Limits::default(),
         }
     }
 }
@@ -122,6 +128,7 @@ impl RegionOptions {
             sound: (0..ENTRIES).map(|_| AtomicBool::new(false)).collect(),
             timestamps: (0..ENTRIES).map(|entry| AtomicU32::new(word(SECTOR + entry * 4))).collect(),
             length: AtomicU64::new(length),
+            limits: self.limits,
             writer,
         })
     }

@@ -224,15 +224,14 @@ impl Region {
         if overwrite == Overwrite::Damaged || self.sound[entry_of(chunk)].load(Ordering::Relaxed) {
             return Ok(());
         }
-        let limits = Limits::default();
         let mut stored = StoredChunk::default();
-        match self.read(chunk, &mut stored, &limits) {
+        match self.read(chunk, &mut stored, &self.limits) {
             Ok(false) => return Ok(()),
             Ok(true) => {}
             Err(error @ ReadChunkError::Damaged { .. }) => return Err(WriteChunkError::Damaged(error)),
             Err(error) => return Err(WriteChunkError::Read(error)),
         }
-        check_content(stored.compression(), stored.payload(), &limits)
+        check_content(stored.compression(), stored.payload(), &self.limits)
             .map_err(|cause| WriteChunkError::Content { path: self.path.clone(), chunk, cause })
     }
 
