@@ -62,7 +62,7 @@ impl StoragePlugin {
         self
     }
 
-    /// How much may enter in one tick. Defaults to 2 ms.
+    /// How much may enter in one tick, and how much of what is out of range may leave. Defaults to 2 ms each.
     ///
     /// With [`Allowance::Time`], what is there enters until the time is used; a tick goes over it by one chunk at most,
     /// and which chunks enter in which tick depends on the machine. With [`Allowance::Units`], so many chunks enter, the

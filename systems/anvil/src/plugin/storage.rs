@@ -1,5 +1,7 @@
 //! The storage of a simulation's chunks: what the program asks it for, and what it does in each tick.
 
+mod leaving;
+
 use super::autosave::Turns;
 use super::failure::{SaveChunkError, StorageFailure};
 use super::io::{ChunkIo, IoResult, Saved, StorageTimes};
@@ -8,13 +10,14 @@ use super::range::Range;
 use crate::Notice;
 use crate::load::LoadChunkError;
 use bevy_ecs::prelude::{Resource, World as EcsWorld};
+use leaving::Leaving;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use voxtick_engine::{
     Allowance, Budget, BudgetReport, MarkAgain, Meter, Tick, UpdateQueue, UpdateQueueSettings,
 };
-use voxtick_worlds::{ChangeCursor, Chunk, ChunkAttachments, ChunkEvent, ChunkPos, RegionPos, World};
+use voxtick_worlds::{Chunk, ChunkAttachments, ChunkPos, RegionPos, World};
 
 /// Chunks loaded and saved so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +52,7 @@ pub struct ChunkStorage {
     due: Vec<ChunkPos>,
     /// The tick being run.
     now: u64,
-    cursor: ChangeCursor,
+    leaving: Leaving,
     range: Range,
     /// The range that the chunks in the world were last compared with, where it is another.
     range_before: Option<Range>,
@@ -93,7 +96,7 @@ impl ChunkStorage {
             turns: autosave.map(Turns::new),
             due: Vec::new(),
             now: 0,
-            cursor: ChangeCursor::default(),
+            leaving: Leaving::new(intake),
             range: Range::default(),
             range_before: None,
             saving: BTreeSet::new(),
@@ -165,6 +168,9 @@ impl ChunkStorage {
     /// Chooses what stays: the square of chunks this far around each point of interest. Others are saved if they have
     /// changed and leave the world in the storage stage, and requests for them are taken back; without points of interest
     /// that is all of them. `None`, the default, lets all stay.
+    ///
+    /// As many leave in a tick as the allowance of the [intake](super::StoragePlugin::intake) permits, so that the jump of a
+    /// point costs no tick more than that; one that is in range again by its turn stays.
     ///
     /// Chunks leave once they are two further away than this, so that a point that goes to and fro at a border does not
     /// load and drop the same chunks again and again. Costs what the points move by, not what they cover.
@@ -443,43 +449,6 @@ impl ChunkStorage {
     fn put_back(&mut self, ecs: &mut EcsWorld, position: ChunkPos) {
         let refused = ChunkAttachments::put_back(ecs, position);
         self.failures.extend(refused.into_iter().map(StorageFailure::Attachment));
-    }
-
-    /// Drops the chunks that are out of range since the last call. Costs O(what has moved + chunks that came).
-    fn drop_out_of_range(&mut self, ecs: &mut EcsWorld) {
-        let world = ecs.resource::<World>();
-        let changes = world.changes(&mut self.cursor);
-        let mut left: Vec<ChunkPos> = Vec::new();
-        match self.range_before.take() {
-            Some(before) => {
-                let most = world.chunk_count() as u64;
-                if let Some(positions) = self.range.left_since(&before, most) {
-                    positions.iter().for_each(|position| {
-                        self.loads.cancel(*position);
-                    });
-                    left = positions;
-                } else {
-                    left.extend(world.chunk_positions());
-                    let range = &self.range;
-                    self.loads.cancel_unless(|position| range.keeps(position));
-                }
-            }
-            None if self.range.radius.is_none() => return,
-            None => {}
-        }
-        if changes.missed > 0 {
-            left.extend(world.chunk_positions());
-        }
-        left.extend(changes.chunks.iter().filter_map(|event| match event {
-            ChunkEvent::Loaded(position) => Some(*position),
-            ChunkEvent::Unloaded(_) => None,
-        }));
-        for position in left {
-            if !self.range.keeps(position) && ecs.resource::<World>().chunk(position).is_some() {
-                self.unload(ecs, position);
-                self.totals.dropped += 1;
-            }
-        }
     }
 
     /// Saves the chunks whose turn it is, where they or what systems keep in them have changed.
