@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::Resource;
+use bevy_ecs::prelude::{Resource, World as EcsWorld};
 use rustc_hash::FxHashMap;
 
 use crate::items::{ItemKind, ItemStack};
+use crate::positions::ChunkPos;
 
 /// A dropped item of a save.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,23 @@ pub struct DroppedItem {
     pub pickup_delay: Option<u16>,
     /// Its record as it was stored, with all that is not modelled here; `None` for one that was never stored.
     pub record: Option<Arc<[u8]>>,
+}
+
+/// How storage and whoever moves dropped items hand them to each other, as a resource. Neither knows the other: whoever
+/// has both puts it in. Functions, not closures: all state is in the ECS world.
+///
+/// The one who moves them may keep more of them with a chunk than the game does, by
+/// [`AttachmentHooks`](crate::AttachmentHooks); storage then sees to it that no item comes in twice.
+#[derive(Resource, Debug, Clone, Copy)]
+pub struct DroppedItemHooks {
+    /// The name of those attachments.
+    pub kept_as: &'static str,
+    /// The items of a chunk as they are now. Equal states give equal items.
+    pub items: fn(&EcsWorld, ChunkPos) -> Vec<DroppedItem>,
+    /// Puts items of a save into a chunk that has entered the world.
+    ///
+    /// An error says why not all of them are in.
+    pub put_in: fn(&mut EcsWorld, ChunkPos, Vec<DroppedItem>) -> Result<(), String>,
 }
 
 /// The kinds of item that a save names: a number for each item with its components.
@@ -51,10 +69,11 @@ struct Name {
     components: Arc<[u8]>,
 }
 
-/// Most kinds that there can be.
-const KIND_LIMIT: usize = 1 << 20;
-
 impl ItemKinds {
+    /// Most kinds that there can be. Numbers from here on never stand for an item of a save: programs that make up kinds of
+    /// their own beside those of a save take these.
+    pub const LIMIT: u32 = 1 << 20;
+
     /// The number of an item with these components, in a form that storage knows; a new one where there is none yet.
     /// `None` where there are 1,048,576 already.
     pub fn intern(&mut self, id: &str, components: &[u8]) -> Option<ItemKind> {
@@ -62,7 +81,7 @@ impl ItemKinds {
         if let Some(&kind) = self.places.get(&name) {
             return Some(kind);
         }
-        if self.names.len() >= KIND_LIMIT {
+        if self.names.len() >= Self::LIMIT as usize {
             return None;
         }
         let kind = ItemKind(self.names.len() as u32);

@@ -155,6 +155,15 @@ impl Save {
         &self.folder
     }
 
+    /// The folder of the regions that hold the entities: `entities` beside the folder `region`, as the game has it from
+    /// Minecraft Java 1.17 on. `None` where there is none; older saves keep entities in the chunks' own records.
+    #[must_use]
+    pub fn entities_folder(&self) -> Option<PathBuf> {
+        let folder = std::path::absolute(&self.folder).ok()?;
+        let is_region = folder.file_name().is_some_and(|name| name == "region");
+        Some(folder.with_file_name("entities")).filter(|entities| is_region && entities.is_dir())
+    }
+
     /// Which dimension it is.
     #[must_use]
     pub fn dimension(&self) -> SaveDimension {
@@ -192,9 +201,11 @@ impl Save {
 
     /// Locks the save as the game does that has it open: neither opens it while the other has it.
     ///
-    /// The game locks the file `session.lock` in the save's folder, by what Java's `FileChannel.tryLock` takes: a record
-    /// lock on Unix, which belongs to the process, so one process should lock a save once. `None` where there is no such
-    /// file, as around a folder of regions alone.
+    /// The game, from Minecraft Java 1.16 to 1.21.11 at least, opens `session.lock` in the save's folder, writes a snowman
+    /// (U+2603) into it and keeps what `FileChannel.tryLock` gives until the save is closed; where it gives nothing the save
+    /// is in use (the class that its message names, `DirectoryLock`). Java takes a record lock on Unix, which belongs to the
+    /// process, so one process should lock a save once. `None` where there is no such file, as around a folder of regions
+    /// alone.
     ///
     /// # Errors
     /// [`SaveError::InUse`], and [`SaveError::Io`] where the file cannot be opened for writing.

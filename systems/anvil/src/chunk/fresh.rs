@@ -4,7 +4,7 @@ use crate::nbt::{NbtWriter, Tag};
 use voxtick_worlds::Chunk;
 
 /// The version that new chunks are written for: Minecraft Java 26.1, whose states the shipped table describes.
-pub(super) const NEW_DATA_VERSION: i32 = 4786;
+pub(crate) const NEW_DATA_VERSION: i32 = 4786;
 
 /// Writes the document of a new chunk.
 pub(super) fn write(chunk: &Chunk, document: &mut Vec<u8>) {

@@ -23,6 +23,7 @@ mod sections;
 pub use decode::{ChunkDecoder, Decoded, Notice};
 pub use encode::{ChunkEncoder, EncodeChunkError};
 pub use error::{DecodeChunkError, DecodeSectionError};
+pub(crate) use fresh::NEW_DATA_VERSION;
 pub use heightmaps::compute as compute_heightmaps;
 pub use layout::OLDEST_DATA_VERSION;
 pub use packed::{pack as pack_indices, unpack as unpack_indices};

@@ -1,10 +1,11 @@
 //! What can go wrong beside the tick.
 
 use crate::chunk::EncodeChunkError;
+use crate::entities::EntitiesError;
 use crate::load::LoadChunkError;
 use crate::region::{FlushError, OpenRegionError, WriteChunkError};
 use std::io;
-use voxtick_worlds::{Chunk, RefusedAttachment};
+use voxtick_worlds::{Chunk, ChunkPos, RefusedAttachment};
 
 /// What went wrong beside the tick.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,22 @@ pub enum StorageFailure {
     /// What a system keeps with a chunk was not understood by it. The bytes stay with the chunk under another name.
     #[error(transparent)]
     Attachment(RefusedAttachment),
+    /// The record of a chunk's entities was read and makes no sense. It stays as it is.
+    #[error("the entities of chunk {chunk}: {cause}; the record stays as it is")]
+    Entities {
+        /// The chunk.
+        chunk: ChunkPos,
+        /// What is wrong.
+        cause: EntitiesError,
+    },
+    /// Dropped items of a save could not come in. The record of the chunk's entities stays as it is.
+    #[error("the dropped items of chunk {chunk} are not all in: {cause}; their record stays as it is")]
+    DroppedItems {
+        /// The chunk.
+        chunk: ChunkPos,
+        /// Why.
+        cause: String,
+    },
 }
 
 /// Why a chunk was not saved. The chunk comes back, so that nothing is lost.

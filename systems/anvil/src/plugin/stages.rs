@@ -6,7 +6,7 @@ use crate::region::RegionFolder;
 use bevy_ecs::prelude::{Mut, World as EcsWorld};
 use std::time::Duration;
 use voxtick_engine::{Allowance, BuildError, Plugin, Setup};
-use voxtick_worlds::{World, stages};
+use voxtick_worlds::{ItemKinds, World, stages};
 
 /// Loads and saves the chunks of a simulation's [`World`] on threads of its own.
 ///
@@ -36,6 +36,7 @@ use voxtick_worlds::{World, stages};
 #[derive(Debug)]
 pub struct StoragePlugin {
     regions: RegionFolder,
+    entities: Option<RegionFolder>,
     settings: StorageSettings,
     intake: Allowance,
     autosave: Option<u64>,
@@ -48,11 +49,25 @@ impl StoragePlugin {
     pub fn new(regions: RegionFolder) -> StoragePlugin {
         StoragePlugin {
             regions,
+            entities: None,
             settings: StorageSettings::default(),
             intake: Allowance::Time(Duration::from_millis(2)),
             autosave: Some(6000),
             flush_after: 40,
         }
+    }
+
+    /// Where the regions of the entities are, `entities` beside `region` in Minecraft Java 1.17 onward. The folder must
+    /// exist.
+    ///
+    /// Dropped items then come in with their chunks, and are written back with them, by the
+    /// [`DroppedItemHooks`](voxtick_worlds::DroppedItemHooks) and under the names in
+    /// [`ItemKinds`](voxtick_worlds::ItemKinds), which this plugin brings; without the hooks, and for all other entities,
+    /// the records stay as they are. Defaults to none.
+    #[must_use]
+    pub fn entities(mut self, regions: Option<RegionFolder>) -> StoragePlugin {
+        self.entities = regions;
+        self
     }
 
     /// How chunks are loaded and saved.
@@ -99,8 +114,11 @@ impl Plugin for StoragePlugin {
         let world = setup.world().resource::<World>();
         let (dimension, states) = (world.dimension().clone(), world.states().clone());
         let window = self.settings.window.max(1);
-        let io = ChunkIo::start(self.regions, dimension, states, self.settings)
+        let io = ChunkIo::start(self.regions, self.entities, dimension, states, self.settings)
             .map_err(|error| BuildError::plugin("storage", error))?;
+        if setup.world().get_resource::<ItemKinds>().is_none() {
+            setup.resource(ItemKinds::default());
+        }
         setup
             .resource(ChunkStorage::new(io, self.intake, window, self.autosave, self.flush_after))
             .system(stages::INTAKE, let_chunks_in)

@@ -1,5 +1,6 @@
 //! The storage of a simulation's chunks: what the program asks it for, and what it does in each tick.
 
+mod entities;
 mod leaving;
 
 use super::autosave::Turns;
@@ -10,6 +11,7 @@ use super::range::Range;
 use crate::Notice;
 use crate::load::LoadChunkError;
 use bevy_ecs::prelude::{Resource, World as EcsWorld};
+use entities::ChunkEntities;
 use leaving::Leaving;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -59,6 +61,8 @@ pub struct ChunkStorage {
     /// Chunks whose save is under way: they are not saved again before it is done.
     saving: BTreeSet<ChunkPos>,
     kept: BTreeMap<ChunkPos, Kept>,
+    /// Of the chunks in the world and of those kept.
+    entities: BTreeMap<ChunkPos, ChunkEntities>,
     /// Regions that were written to, until they are durable.
     unflushed: UpdateQueue<()>,
     /// Flushes under way.
@@ -101,6 +105,7 @@ impl ChunkStorage {
             range_before: None,
             saving: BTreeSet::new(),
             kept: BTreeMap::new(),
+            entities: BTreeMap::new(),
             unflushed: UpdateQueue::new(unflushed),
             flushing: 0,
             snapshot_time: 0,
@@ -183,12 +188,16 @@ impl ChunkStorage {
     ///
     /// `ecs` is the simulation's world, out of which this resource was taken for the call.
     pub fn unload(&mut self, ecs: &mut EcsWorld, position: ChunkPos) {
+        let items = self.dropped_items(ecs, position);
         ChunkAttachments::take_out(ecs, position);
+        self.keep_entities(ecs, position, items);
         let Some(chunk) = ecs.resource_mut::<World>().remove_chunk(position) else { return };
         // A save that is under way may fail, and a chunk that was changed since has to follow it.
         if needs_saving(&chunk) || self.saving.contains(&position) {
             self.kept.insert(position, Kept { chunk, wanted: false });
             self.save_kept(position);
+        } else {
+            self.entities.remove(&position);
         }
     }
 
@@ -210,7 +219,7 @@ impl ChunkStorage {
         let before = self.failures.len();
         let loaded: Vec<ChunkPos> = ecs.resource::<World>().chunk_positions().collect();
         for position in loaded {
-            ChunkAttachments::store(ecs, position);
+            self.store(ecs, position);
         }
         let world = &mut *ecs.resource_mut::<World>();
         self.finish_saves(world);
@@ -287,7 +296,8 @@ impl ChunkStorage {
             chunk.modified = false;
             let snapshot = chunk.clone();
             self.snapshot_time += start.elapsed().as_nanos() as u64;
-            self.io.save(snapshot);
+            let entities = self.entities_to_save(position);
+            self.io.save(snapshot, entities);
         }
     }
 
@@ -298,7 +308,9 @@ impl ChunkStorage {
             && self.saving.insert(position)
         {
             kept.chunk.modified = false;
-            self.io.save(kept.chunk.clone());
+            let chunk = kept.chunk.clone();
+            let entities = self.entities_to_save(position);
+            self.io.save(chunk, entities);
         }
     }
 
@@ -345,6 +357,9 @@ impl ChunkStorage {
                 self.flush_later(position.region());
             }
             Err(error) => {
+                if let Some(entities) = self.entities.get_mut(&position) {
+                    entities.unsaved = true;
+                }
                 match chunk {
                     Some(chunk) => chunk.modified = true,
                     // Somebody took it out of the world past this storage: what was to be saved is all there is.
@@ -364,6 +379,7 @@ impl ChunkStorage {
                 self.save_kept(position);
             } else if !kept.wanted {
                 self.kept.remove(&position);
+                self.entities.remove(&position);
             }
         }
     }
@@ -425,6 +441,7 @@ impl ChunkStorage {
                     kept.wanted = false;
                     if !needs_saving(&kept.chunk) && !self.saving.contains(&position) {
                         self.kept.remove(&position);
+                        self.entities.remove(&position);
                     }
                 }
             }
@@ -433,7 +450,7 @@ impl ChunkStorage {
                 self.totals.loaded_bytes += loaded.bytes;
                 self.notices.extend(loaded.notices.into_iter().map(|notice| (position, notice)));
                 world.insert_chunk(*loaded.chunk);
-                self.put_back(ecs, position);
+                self.take_in(ecs, position, loaded.entities);
             }
             Some(LoadResult::File(Ok(None))) => self.totals.absent += 1,
             Some(LoadResult::File(Err(error))) if wanted => {
@@ -460,7 +477,7 @@ impl ChunkStorage {
         let kept: Vec<ChunkPos> =
             self.kept.keys().copied().filter(|position| turns.is_due(*position, self.now)).collect();
         for position in due.drain(..) {
-            ChunkAttachments::store(ecs, position);
+            self.store(ecs, position);
             let world = &mut *ecs.resource_mut::<World>();
             if world.chunk(position).is_some_and(needs_saving) {
                 self.save(world, position);

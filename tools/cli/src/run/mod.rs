@@ -39,10 +39,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let pool = Pool::with_threads(threads).map_err(Failure::simulation)?;
     let (world, loaded_from) =
         pool.install(|| load::world(&scenario, BlockStates::load(), arguments.quiet))?;
+    let storage = match &loaded_from {
+        Some(save) => save::storage(save, arguments.save)?,
+        None => None,
+    };
     let target = loaded_from.filter(|_| arguments.save);
     // Kept until the end of the run.
     let _lock = target.as_ref().map(Save::lock_session).transpose().map_err(Failure::usage)?;
-    let storage = target.as_ref().map(save::storage).transpose()?;
     drop(pool);
 
     let workload = Workload::prepare(&scenario, &world).map_err(Failure::usage)?;

@@ -1,34 +1,71 @@
 //! Writing what a run has changed back to the save it was loaded from.
 
+use std::path::Path;
+
 use bevy_ecs::world::Mut;
 use voxtick::anvil::files::Access;
 use voxtick::anvil::region::{RegionFolder, RegionFormat, RegionOptions, region_of_path};
 use voxtick::anvil::{ChunkStorage, Save, StoragePlugin};
+use voxtick::bodies::Bodies;
 use voxtick::engine::Simulation;
-use voxtick::worlds::{ChunkAttachments, ChunkPos, World};
+use voxtick::worlds::{ChunkAttachments, ChunkPos, DroppedItemHooks, Ledger, World};
 
 use crate::outcome::{Failure, complain};
 
-/// The storage of a run in a save: writes to the files that the save has.
-pub(super) fn storage(save: &Save) -> Result<StoragePlugin, Failure> {
-    for (_, file) in save.regions() {
-        region_of_path(file).map_err(|error| Failure::usage(format!("--save: {error}; rename the file")))?;
+/// The storage of a run in a save: reads the dropped items of the chunks, and writes to the files that the save has if it
+/// may. `None` where there is nothing to do.
+pub(super) fn storage(save: &Save, writes: bool) -> Result<Option<StoragePlugin>, Failure> {
+    let entities = save.entities_folder();
+    if !writes && entities.is_none() {
+        return Ok(None);
+    }
+    if writes {
+        for (_, file) in save.regions() {
+            region_of_path(file)
+                .map_err(|error| Failure::usage(format!("--save: {error}; rename the file")))?;
+        }
     }
     // New regions are like those that are there.
     let format = save.regions().first().map_or(RegionFormat::Anvil, |(_, file)| RegionFormat::of_path(file));
-    let options = RegionOptions { access: Access::Write, ..RegionOptions::default() };
-    Ok(StoragePlugin::new(RegionFolder::new(save.folder(), options).with_format(format)))
+    let access = if writes { Access::Write } else { Access::Read };
+    let options = RegionOptions { access, ..RegionOptions::default() };
+    let folder = |folder: &Path| RegionFolder::new(folder, options.clone()).with_format(format);
+    let storage = StoragePlugin::new(folder(save.folder())).entities(entities.as_deref().map(folder));
+    Ok(Some(if writes { storage } else { storage.autosave(None) }))
 }
 
-/// Gives the systems what an earlier run has kept with the chunks that were loaded before the simulation was built.
+/// Dropped items of a save are bodies.
+const DROPPED_ITEMS: DroppedItemHooks = DroppedItemHooks {
+    kept_as: "voxtick:bodies",
+    items: |ecs, chunk| ecs.resource::<Bodies>().dropped_in(chunk),
+    put_in: |ecs, _, items| {
+        let spawned = ecs.resource_mut::<Bodies>().spawn_dropped(&items);
+        ecs.resource_scope(|ecs, mut bodies: Mut<'_, Bodies>| {
+            bodies.settle_ledger(&mut ecs.resource_mut::<Ledger>());
+        });
+        spawned.map(drop).map_err(|error| error.to_string())
+    },
+};
+
+/// Gives the systems what belongs to the chunks that were loaded before the simulation was built.
 pub(super) fn put_back(simulation: &mut Simulation) {
     let ecs = simulation.world_mut();
+    ecs.insert_resource(DROPPED_ITEMS);
     let loaded: Vec<ChunkPos> = ecs.resource::<World>().chunk_positions().collect();
-    for position in loaded {
-        for refused in ChunkAttachments::put_back(ecs, position) {
-            complain(&refused.to_string());
+    if !ecs.contains_resource::<ChunkStorage>() {
+        for position in loaded {
+            for refused in ChunkAttachments::put_back(ecs, position) {
+                complain(&refused.to_string());
+            }
         }
+        return;
     }
+    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
+        loaded.into_iter().for_each(|position| storage.adopt(ecs, position));
+        for failure in storage.failures.drain(..) {
+            complain(&failure.to_string());
+        }
+    });
 }
 
 /// Saves everything that has changed, and lists what could not be saved.

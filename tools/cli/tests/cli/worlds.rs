@@ -4,12 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use voxtick::anvil::compression::{Compression, Packer};
+use voxtick::anvil::compression::{Compression, Inflater, Packer};
+use voxtick::anvil::entities::{EntitiesDocument, StoredEntity, read_entities, write_entities};
 use voxtick::anvil::files::Access;
-use voxtick::anvil::region::{Overwrite, Region, open_region};
+use voxtick::anvil::nbt::NbtLimits;
+use voxtick::anvil::region::{Overwrite, Region, StoredChunk, open_region};
 use voxtick::anvil::{ChunkEncoder, Limits};
 use voxtick::worlds::generators::{Hills, generate, square};
-use voxtick::worlds::{BlockStates, Dimension, RegionPos};
+use voxtick::worlds::{BlockStates, ChunkPos, Dimension, DroppedItem, ItemKinds, ItemStack, RegionPos};
 
 #[cfg(unix)]
 use crate::program::command;
@@ -147,6 +149,56 @@ fn what_cannot_be_saved_is_listed_and_the_exit_code_says_so() {
     assert_eq!(repair.code, 2, "{}", repair.errors);
     drop(other);
     succeeds(folder.path(), &["run", "edits.toml", "--world", ".", "--save"]);
+}
+
+#[test]
+fn dropped_items_of_a_save_fall_and_are_saved_where_they_lie() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    fs::create_dir(folder.path().join("entities")).expect("a folder");
+    let path = folder.path().join("entities/r.0.0.mca");
+    let here = ChunkPos::new(1, 1);
+    let mut kinds = ItemKinds::default();
+    let kind = kinds.intern("minecraft:egg", &[]).expect("room");
+    let pig = b"\x08\0\x02id\0\x0dminecraft:pig\0";
+    let egg = DroppedItem {
+        position: [24.5, 200.0, 24.5],
+        velocity: [0.0; 3],
+        on_ground: false,
+        stack: ItemStack::new(kind, 3, 16),
+        age: Some(100),
+        pickup_delay: Some(0),
+        record: None,
+    };
+    let entities = [StoredEntity::Other(pig[..].into()), StoredEntity::Item(egg)];
+    let new = EntitiesDocument::New { data_version: 4786, position: here };
+    let (document, _) = write_entities(new, &entities, &NbtLimits::default(), &kinds).expect("a document");
+    let region = Region::open_for_writing(&path).expect("a region");
+    region.write(here, Compression::Uncompressed, &document, 7, Overwrite::Sound).expect("written");
+    drop(region);
+    let before = fs::read(&path).expect("a region");
+    let stored = || {
+        let region = Region::open(&path).expect("a region");
+        let (mut stored, mut nbt) = (StoredChunk::default(), Vec::new());
+        assert!(region.read(here, &mut stored, &Limits::default()).expect("whole"));
+        let inflated = Inflater::new().inflate(stored.compression(), stored.payload(), 1 << 20, &mut nbt);
+        inflated.expect("whole");
+        read_entities(&nbt, here, &NbtLimits::default(), &mut ItemKinds::default()).expect("readable")
+    };
+    // Five ticks, in which nothing but the egg moves.
+    fs::write(folder.path().join("still.toml"), "ticks = 5\n").expect("written");
+    succeeds(folder.path(), &["run", "still.toml", "--world", "."]);
+    assert_eq!(fs::read(&path).expect("a region"), before, "nothing is written unless asked");
+    for run in 1..=2 {
+        succeeds(folder.path(), &["run", "still.toml", "--world", ".", "--save"]);
+        let entities = stored();
+        let [StoredEntity::Other(other), StoredEntity::Item(egg)] = entities.as_slice() else {
+            panic!("{entities:?}")
+        };
+        assert_eq!((&**other, egg.stack.count, egg.age), (&pig[..], 3, Some(100 + 5 * run)));
+        assert!(egg.position[1] < 200.0 && egg.velocity[1] < 0.0, "{egg:?}");
+    }
+    succeeds(folder.path(), &["world", "verify", "."]);
 }
 
 #[cfg(unix)]

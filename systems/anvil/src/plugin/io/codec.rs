@@ -1,32 +1,34 @@
 //! What a codec thread does: decode records that were read, encode and pack chunks that are to be written.
 
-use super::jobs::{CodecJob, Jobs, Packed, Record};
+use super::jobs::{CodecJob, Jobs, Packed, Record, Save};
 use super::{IoResult, Loaded, Saved, Shared, hand_over, spent};
 use crate::chunk::{ChunkDecoder, ChunkEncoder};
-use crate::compression::Packer;
+use crate::compression::{Inflater, Packer};
 use crate::load::LoadChunkError;
 use crate::plugin::failure::{SaveCause, SaveChunkError};
+use crate::region::StoredChunk;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 use voxtick_engine::Producer;
-use voxtick_worlds::Chunk;
+use voxtick_worlds::{Chunk, ChunkPos};
 
 /// Works until told to stop; saves are finished even then.
 pub(super) fn run(shared: &Shared, results: &mut Producer<IoResult>) {
     let mut codec = Codec::new(shared);
     while let Some(job) = shared.next(&shared.codec_wake, Jobs::next_for_codec) {
         match job {
-            CodecJob::Decode(record) => {
+            CodecJob::Decode(mut record) => {
                 let (position, order) = (record.position, record.order);
-                let outcome = guarded(&mut codec, shared, |codec| codec.decode(shared, &record))
+                let entities = std::mem::replace(&mut record.entities, Ok(None));
+                let outcome = guarded(&mut codec, shared, |codec| codec.decode(shared, &record, entities))
                     .unwrap_or(Err(LoadChunkError::Fault { chunk: position }));
                 shared.jobs().give_back(record.stored);
                 hand_over(results, IoResult::Loaded { order, outcome: outcome.map(Some) });
             }
-            CodecJob::Encode(chunk) => {
-                let outcome = guarded(&mut codec, shared, |codec| codec.encode(shared, &chunk))
+            CodecJob::Encode(save) => {
+                let outcome = guarded(&mut codec, shared, |codec| codec.encode(shared, &save))
                     .unwrap_or(Err(SaveCause::Fault));
-                encoded(shared, results, chunk, outcome);
+                encoded(shared, results, save.chunk, outcome);
             }
         }
     }
@@ -39,17 +41,17 @@ fn encoded(
     shared: &Shared,
     results: &mut Producer<IoResult>,
     chunk: Box<Chunk>,
-    outcome: Result<Option<(i32, Vec<u8>)>, SaveCause>,
+    outcome: Result<Parts, SaveCause>,
 ) {
     let position = chunk.position();
     let outcome = match outcome {
-        Ok(Some((data_version, bytes))) => {
+        Ok(Parts { record: None, entities: None }) => Ok(Saved { stored: None }),
+        Ok(Parts { record, entities }) => {
             let compression = shared.settings.compression;
-            shared.jobs().add_packed(Packed { chunk, data_version, compression, bytes });
+            shared.jobs().add_packed(Packed { chunk, compression, record, entities });
             shared.disk_wake.notify_one();
             return;
         }
-        Ok(None) => Ok(Saved { stored: None }),
         Err(cause) => Err(SaveChunkError { chunk, cause }),
     };
     shared.jobs().saves_open -= 1;
@@ -67,8 +69,15 @@ fn guarded<T>(codec: &mut Codec, shared: &Shared, job: impl FnOnce(&mut Codec) -
     outcome.ok()
 }
 
+/// What is to be written of a chunk; see [`Packed`].
+struct Parts {
+    record: Option<(i32, Vec<u8>)>,
+    entities: Option<Vec<u8>>,
+}
+
 /// The memory of one thread.
 struct Codec {
+    inflater: Inflater,
     decoder: ChunkDecoder,
     encoder: ChunkEncoder,
     packer: Packer,
@@ -79,6 +88,7 @@ impl Codec {
     fn new(shared: &Shared) -> Codec {
         let (dimension, states, limits) = (&shared.dimension, &shared.states, shared.settings.limits);
         Codec {
+            inflater: Inflater::new(),
             decoder: ChunkDecoder::new(dimension.clone(), states.clone(), limits),
             encoder: ChunkEncoder::new(dimension.clone(), states.clone(), limits, Packer::new()),
             // The level was checked before the threads were started.
@@ -87,16 +97,24 @@ impl Codec {
         }
     }
 
-    fn decode(&mut self, shared: &Shared, record: &Record) -> Result<Loaded, LoadChunkError> {
+    fn decode(
+        &mut self,
+        shared: &Shared,
+        record: &Record,
+        entities: Result<Option<StoredChunk>, LoadChunkError>,
+    ) -> Result<Loaded, LoadChunkError> {
         let Record { position, region, stored, .. } = record;
         let start = Instant::now();
         let decoded = self.decoder.decode(*position, stored);
+        let entities = entities.and_then(|stored| {
+            stored.map(|stored| inflate_entities(shared, *position, &stored, &mut self.inflater)).transpose()
+        });
         spent(&shared.times.decode, start);
         match decoded {
             Ok(decoded) => {
                 region.mark_sound(*position);
                 let bytes = stored.payload().len() as u64;
-                Ok(Loaded { chunk: Box::new(decoded.chunk), notices: decoded.notices, bytes })
+                Ok(Loaded { chunk: Box::new(decoded.chunk), notices: decoded.notices, bytes, entities })
             }
             Err(cause) => {
                 Err(LoadChunkError::Decode { path: region.path().to_path_buf(), chunk: *position, cause })
@@ -104,18 +122,43 @@ impl Codec {
         }
     }
 
-    /// The version and the packed bytes of a chunk, as they are kept with it; `None` where nothing has changed.
-    fn encode(&mut self, shared: &Shared, chunk: &Chunk) -> Result<Option<(i32, Vec<u8>)>, SaveCause> {
+    fn encode(&mut self, shared: &Shared, save: &Save) -> Result<Parts, SaveCause> {
         let compression = shared.settings.compression;
         let start = Instant::now();
-        let encoded = self.encoder.encode_nbt(chunk);
+        let encoded = self.encoder.encode_nbt(&save.chunk);
         let start = spent(&shared.times.encode, start);
-        let Some(nbt) = encoded? else { return Ok(None) };
-        self.packer.pack(compression, nbt, &mut self.payload);
-        let mut bytes = Vec::with_capacity(1 + self.payload.len());
-        bytes.push(compression.number());
-        bytes.extend_from_slice(&self.payload);
+        let record = encoded?.map(|nbt| {
+            self.packer.pack(compression, nbt, &mut self.payload);
+            let mut bytes = Vec::with_capacity(1 + self.payload.len());
+            bytes.push(compression.number());
+            bytes.extend_from_slice(&self.payload);
+            bytes
+        });
+        let entities = save.entities.as_ref().map(|document| {
+            let mut payload = Vec::new();
+            self.packer.pack(compression, document, &mut payload);
+            payload
+        });
         spent(&shared.times.compress, start);
-        Ok(Some((self.encoder.data_version(), bytes)))
+        Ok(Parts { record: record.map(|bytes| (self.encoder.data_version(), bytes)), entities })
+    }
+}
+
+/// The document of a chunk's entities.
+pub(super) fn inflate_entities(
+    shared: &Shared,
+    position: ChunkPos,
+    stored: &StoredChunk,
+    inflater: &mut Inflater,
+) -> Result<Vec<u8>, LoadChunkError> {
+    let mut document = Vec::new();
+    let limit = shared.settings.limits.inflated;
+    match inflater.inflate(stored.compression(), stored.payload(), limit, &mut document) {
+        Ok(_) => Ok(document),
+        Err(cause) => {
+            let path = shared.entities.as_ref().map(|folder| folder.folder().to_path_buf());
+            let (path, cause) = (path.unwrap_or_default(), cause.into());
+            Err(LoadChunkError::Decode { path, chunk: position, cause })
+        }
     }
 }

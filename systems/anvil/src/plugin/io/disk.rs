@@ -4,7 +4,7 @@ use super::jobs::{DiskJob, Jobs, Packed, Record};
 use super::{IoResult, Saved, Shared, hand_over, spent};
 use crate::load::LoadChunkError;
 use crate::plugin::failure::{SaveCause, SaveChunkError};
-use crate::region::{FlushError, Overwrite, RegionStore, StoredChunk};
+use crate::region::{FlushError, Overwrite, RegionFolder, RegionStore, StoredChunk};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,7 +22,11 @@ pub(super) fn run(shared: &Shared, results: &mut Producer<IoResult>) {
             DiskJob::Write(region, group) => write(shared, results, region, group),
             DiskJob::Flush(region) => {
                 let start = Instant::now();
-                let outcome = guarded(|| shared.regions.flush_region(region)).unwrap_or_else(|| {
+                let flush = || {
+                    shared.entities.as_ref().map_or(Ok(()), |folder| folder.flush_region(region))?;
+                    shared.regions.flush_region(region)
+                };
+                let outcome = guarded(flush).unwrap_or_else(|| {
                     let (path, source) = (shared.regions.folder().to_path_buf(), io::Error::other(FAULT));
                     Err(FlushError { path, waiting: 0, source })
                 });
@@ -48,7 +52,9 @@ fn read(
     spent(&shared.times.read, start);
     let outcome = match outcome {
         Ok(Some(region)) => {
-            shared.jobs().add_record(Record { position, order, region, stored });
+            let entities = guarded(|| find_entities(shared, position))
+                .unwrap_or(Err(LoadChunkError::Fault { chunk: position }));
+            shared.jobs().add_record(Record { position, order, region, stored, entities });
             shared.codec_wake.notify_one();
             return;
         }
@@ -69,6 +75,17 @@ fn find(
     Ok(region.read(position, stored, &shared.settings.limits)?.then_some(region))
 }
 
+/// Reads the record of a chunk's entities; `None` where there is none.
+pub(super) fn find_entities(
+    shared: &Shared,
+    position: ChunkPos,
+) -> Result<Option<StoredChunk>, LoadChunkError> {
+    let Some(folder) = &shared.entities else { return Ok(None) };
+    let Some(region) = folder.region_if_stored(position.region())? else { return Ok(None) };
+    let mut stored = StoredChunk::default();
+    Ok(region.read(position, &mut stored, &shared.settings.limits)?.then_some(stored))
+}
+
 fn write(shared: &Shared, results: &mut Producer<IoResult>, region: RegionPos, group: Vec<Packed>) {
     let chunks = group.len();
     let start = Instant::now();
@@ -86,16 +103,26 @@ fn write(shared: &Shared, results: &mut Producer<IoResult>, region: RegionPos, g
 }
 
 fn write_one(shared: &Shared, region: RegionPos, packed: Packed) -> Result<Saved, SaveChunkError> {
-    let Packed { chunk, data_version, compression, bytes } = packed;
-    let write = || -> Result<(), SaveCause> {
-        let region = shared.regions.region(region)?.ok_or(SaveCause::NoRegion)?;
-        region.write(chunk.position(), compression, &bytes[1..], seconds_now(), Overwrite::Sound)?;
+    let Packed { chunk, compression, record, entities } = packed;
+    let position = chunk.position();
+    let write_to = |folder: &RegionFolder, payload: &[u8]| -> Result<(), SaveCause> {
+        let region = folder.region(region)?.ok_or(SaveCause::NoRegion)?;
+        region.write(position, compression, payload, seconds_now(), Overwrite::Sound)?;
         Ok(())
+    };
+    // The entities first: what is kept with the chunk is for entities that are there.
+    let write = || -> Result<(), SaveCause> {
+        if let (Some(folder), Some(payload)) = (&shared.entities, &entities) {
+            write_to(folder, payload)?;
+        }
+        record.as_ref().map_or(Ok(()), |(_, bytes)| write_to(&shared.regions, &bytes[1..]))
     };
     match guarded(write).unwrap_or(Err(SaveCause::Fault)) {
         Ok(()) => {
-            let stored = Unmodelled { data_version, bytes: bytes.into_boxed_slice() };
-            Ok(Saved { stored: Some(Arc::new(stored)) })
+            let stored = record.map(|(data_version, bytes)| {
+                Arc::new(Unmodelled { data_version, bytes: bytes.into_boxed_slice() })
+            });
+            Ok(Saved { stored })
         }
         Err(cause) => Err(SaveChunkError { chunk, cause }),
     }

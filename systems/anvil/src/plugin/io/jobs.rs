@@ -1,6 +1,7 @@
 //! What waits for a thread, and whose turn it is.
 
 use crate::compression::Compression;
+use crate::load::LoadChunkError;
 use crate::region::{RegionStore, StoredChunk};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub(super) struct Jobs {
     /// For the codec threads: records to be decoded.
     records: VecDeque<Record>,
     /// For the codec threads: chunks to be encoded.
-    pub(super) encodes: VecDeque<Box<Chunk>>,
+    pub(super) encodes: VecDeque<Save>,
     /// For the disk threads: packed chunks by region.
     packed: BTreeMap<RegionPos, Vec<Packed>>,
     packed_count: usize,
@@ -44,16 +45,28 @@ pub(super) struct Record {
     pub(super) order: u64,
     pub(super) region: Arc<dyn RegionStore>,
     pub(super) stored: StoredChunk,
+    /// The record of its entities.
+    pub(super) entities: Result<Option<StoredChunk>, LoadChunkError>,
+}
+
+/// A chunk that is to be saved.
+#[derive(Debug)]
+pub(super) struct Save {
+    pub(super) chunk: Box<Chunk>,
+    /// The record of its entities, where that has changed.
+    pub(super) entities: Option<Arc<[u8]>>,
 }
 
 /// A chunk that is packed.
 #[derive(Debug)]
 pub(super) struct Packed {
     pub(super) chunk: Box<Chunk>,
-    pub(super) data_version: i32,
     pub(super) compression: Compression,
-    /// One byte for the compression, then the payload: as it is kept with the chunk.
-    pub(super) bytes: Vec<u8>,
+    /// Its version, and one byte for the compression, then the payload: as it is kept with the chunk. `None` where
+    /// nothing has changed.
+    pub(super) record: Option<(i32, Vec<u8>)>,
+    /// The payload of its entities' record.
+    pub(super) entities: Option<Vec<u8>>,
 }
 
 /// A job for a disk thread.
@@ -69,7 +82,7 @@ pub(super) enum DiskJob {
 #[derive(Debug)]
 pub(super) enum CodecJob {
     Decode(Record),
-    Encode(Box<Chunk>),
+    Encode(Save),
 }
 
 /// What a thread is to do.
@@ -125,9 +138,9 @@ impl Jobs {
         }
         self.codec_decoded_last = false;
         match self.encodes.pop_front() {
-            Some(chunk) if encodes => Turn::Job(CodecJob::Encode(chunk)),
-            Some(chunk) => {
-                self.encodes.push_front(chunk);
+            Some(save) if encodes => Turn::Job(CodecJob::Encode(save)),
+            Some(save) => {
+                self.encodes.push_front(save);
                 Turn::Wait
             }
             None if self.stop => Turn::Stop,

@@ -8,11 +8,12 @@ mod disk;
 mod jobs;
 
 use super::failure::{SaveChunkError, StartStorageError};
+use crate::Limits;
 use crate::chunk::Notice;
+use crate::compression::{Compression, Inflater};
 use crate::load::LoadChunkError;
-use crate::region::{FlushError, RegionFolder, RegionFormat};
-use crate::{Limits, compression::Compression};
-use jobs::{Jobs, Turn};
+use crate::region::{FlushError, RegionFolder, RegionFormat, StoredChunk};
+use jobs::{Jobs, Save, Turn};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -95,6 +96,8 @@ pub(super) struct Loaded {
     pub(super) notices: Vec<Notice>,
     /// Bytes in the file.
     pub(super) bytes: u64,
+    /// The document of its entities; `None` where there is none.
+    pub(super) entities: Result<Option<Vec<u8>>, LoadChunkError>,
 }
 
 /// What the file holds now; the chunk takes it over before it is saved again. `None` where nothing had changed and
@@ -118,6 +121,8 @@ pub(super) struct ChunkIo {
 #[derive(Debug)]
 struct Shared {
     regions: RegionFolder,
+    /// Those of the entities, where they are wanted.
+    entities: Option<RegionFolder>,
     dimension: Dimension,
     states: Arc<BlockStates>,
     settings: StorageSettings,
@@ -140,6 +145,7 @@ struct SharedTimes {
 impl ChunkIo {
     pub(super) fn start(
         regions: RegionFolder,
+        entities: Option<RegionFolder>,
         dimension: Dimension,
         states: Arc<BlockStates>,
         mut settings: StorageSettings,
@@ -158,6 +164,7 @@ impl ChunkIo {
         });
         let shared = Arc::new(Shared {
             regions,
+            entities,
             dimension,
             states,
             settings,
@@ -197,13 +204,34 @@ impl ChunkIo {
 
     /// Saves a chunk. It must not be saved again before the result of the first save is there and what it stored was
     /// taken over.
-    pub(super) fn save(&mut self, chunk: Chunk) {
+    ///
+    /// `entities` is the document of its entities, where that has changed.
+    pub(super) fn save(&mut self, chunk: Chunk, entities: Option<Arc<[u8]>>) {
         let mut jobs = self.jobs();
-        jobs.encodes.push_back(Box::new(chunk));
+        jobs.encodes.push_back(Save { chunk: Box::new(chunk), entities });
         jobs.saves_open += 1;
         drop(jobs);
         self.under_way += 1;
         self.shared.codec_wake.notify_one();
+    }
+
+    /// Whether entities are read and written.
+    pub(super) fn has_entities(&self) -> bool {
+        self.shared.entities.is_some()
+    }
+
+    /// What reading one chunk may take.
+    pub(super) fn limits(&self) -> &Limits {
+        &self.shared.settings.limits
+    }
+
+    /// Reads the document of a chunk's entities here and now.
+    pub(super) fn read_entities(&self, position: ChunkPos) -> Result<Option<Vec<u8>>, LoadChunkError> {
+        let stored = disk::find_entities(&self.shared, position)?;
+        let inflate = |stored: StoredChunk| {
+            codec::inflate_entities(&self.shared, position, &stored, &mut Inflater::new())
+        };
+        stored.map(inflate).transpose()
     }
 
     /// Makes what was written to a region so far durable.

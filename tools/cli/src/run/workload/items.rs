@@ -4,12 +4,12 @@ use bevy_ecs::prelude::{Res, ResMut, Resource};
 use voxtick::bodies::{Bodies, BodyId, Spawn};
 use voxtick::engine::{BuildError, Setup, Tick};
 use voxtick::worlds::generators::split_mix;
-use voxtick::worlds::{ChunkPos, ItemKind, ItemStack, World, stages};
+use voxtick::worlds::{ChunkPos, ItemKind, ItemKinds, ItemStack, World, stages};
 
 use super::edits::surface;
 use crate::run::scenario::ItemSettings;
 
-/// How many kinds of items there are.
+/// How many kinds of items there are. None is an item of a save.
 const KINDS: u64 = 64;
 
 /// What to drop, until the simulation is built.
@@ -46,7 +46,7 @@ impl Items {
                 position: [x, f64::from(ground) + share(hash >> 32) * settings.height, z],
                 velocity: velocity(hash),
                 // Things that neither merge nor vanish, so that their number is the scenario's to the end.
-                stack: ItemStack::single(ItemKind((hash % KINDS) as u32)),
+                stack: ItemStack::single(ItemKind(ItemKinds::LIMIT + (hash % KINDS) as u32)),
                 pickup_delay: None,
                 age: None,
             }
