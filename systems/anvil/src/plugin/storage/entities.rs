@@ -68,12 +68,13 @@ impl ChunkStorage {
         };
         let counts = record_counts(ecs, position, hooks.kept_as, document.as_deref());
         self.put_back(ecs, position);
-        if counts && !items.is_empty() {
-            if let Err(cause) = (hooks.put_in)(ecs, position, items.clone()) {
-                // Written back, the record would lose those that are not in.
-                self.failures.push(StorageFailure::DroppedItems { chunk: position, cause });
-                return;
-            }
+        if counts
+            && !items.is_empty()
+            && let Err(cause) = (hooks.put_in)(ecs, position, items.clone())
+        {
+            // Written back, the record would lose those that are not in.
+            self.failures.push(StorageFailure::DroppedItems { chunk: position, cause });
+            return;
         }
         let entities = ChunkEntities { document: document.map(Arc::from), items, unsaved: false };
         self.entities.insert(position, entities);
