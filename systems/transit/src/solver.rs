@@ -106,8 +106,7 @@ const AHEAD: usize = 16;
 struct Scratch {
     /// Sources and junctions that are due.
     entries: Vec<u32>,
-    /// Lanes whose front item arrives.
-    arrived: Vec<u32>,
+    /// Rows of lanes whose front item may arrive.
     rows: Vec<u32>,
     /// Junctions to visit where something stands, by position.
     visits: Vec<(u64, u32)>,
@@ -166,7 +165,7 @@ impl TransitSolver {
     /// Runs one tick.
     pub fn step(&mut self, inventories: &mut Inventories) {
         self.begin_tick();
-        self.lanes.advance(&mut self.scratch.rows, &mut self.scratch.arrived);
+        self.list_arrivals();
         self.run_listed(inventories);
     }
 
@@ -253,15 +252,21 @@ impl TransitSolver {
         self.events.clear();
     }
 
-    /// Puts the junctions that have to be visited in this tick on the list.
+    /// Puts the junctions on the list at which front items arrive.
+    fn list_arrivals(&mut self) {
+        let Scratch { rows, visits, plain, .. } = &mut self.scratch;
+        let (junctions, due) = (&mut self.junctions, &mut self.due);
+        *due = 0;
+        self.lanes.advance(rows, |lane| {
+            *due += 1;
+            let joint = &mut junctions[lane.to as usize];
+            joint.list(lane.to, 1 << (lane.direction ^ 1), plain, visits);
+        });
+    }
+
+    /// Puts the junctions on the list at which something else is due.
     fn list_visits(&mut self) {
-        self.due = self.scratch.arrived.len() + self.scratch.entries.len();
-        let mut arrived = std::mem::take(&mut self.scratch.arrived);
-        for lane in arrived.drain(..) {
-            let row = self.lanes.row(lane);
-            self.list(row.to, 1 << (row.direction ^ 1));
-        }
-        self.scratch.arrived = arrived;
+        self.due += self.scratch.entries.len();
         let mut entries = std::mem::take(&mut self.scratch.entries);
         for entry in entries.drain(..) {
             match Due::of(entry) {
@@ -295,16 +300,8 @@ impl TransitSolver {
     }
 
     fn list(&mut self, joint: u32, waiting: u16) {
-        let junction = &mut self.junctions[joint as usize];
-        junction.waiting |= waiting;
-        if !junction.listed {
-            junction.listed = true;
-            if junction.station == NONE {
-                self.scratch.plain.push(joint);
-            } else {
-                self.scratch.visits.push((junction.key, joint));
-            }
-        }
+        let Scratch { visits, plain, .. } = &mut self.scratch;
+        self.junctions[joint as usize].list(joint, waiting, plain, visits);
     }
 
     /// Calls the junctions tied to a container that changed: before the tick, or while the junction at `by` is visited.

@@ -29,22 +29,13 @@ impl TransitSolver {
         }
         let direction = junction.turn(ways);
         let (from, to) = (junction.outs[side as usize] ^ 1, junction.outs[direction as usize]);
-        let (source, target) = (self.lanes.row(from), self.lanes.row(to));
-        if (source.flags | target.flags) & (FROZEN | SINGLE) != 0 {
-            return false;
-        }
-        let room = self.lanes.room(to, now);
-        if room < 0 {
-            return false;
-        }
-        let carry = if source.due == now { source.carry() } else { 0 };
-        let position = i64::from(carry).min(room) as u32;
+        let Some((handle, carry)) = self.lanes.waiting_gaps(from, now) else { return false };
+        let Some(position) = self.lanes.enter_gaps(to, now, carry, handle) else { return false };
         junction.waiting = 0;
         junction.listed = false;
         junction.cursor = direction + 1;
-        let (handle, full) = self.lanes.leave_gaps(from, now);
-        self.lanes.enter_gaps(to, now, position, handle);
-        if full {
+        let (_, opens) = self.lanes.leave_gaps(from, now);
+        if opens {
             self.tell_upstream(from);
         }
         self.note_left(from);
@@ -79,8 +70,8 @@ impl TransitSolver {
         let handle = if row.is(SINGLE) {
             self.leave(lane)
         } else {
-            let (handle, full) = self.lanes.leave_gaps(lane, now);
-            if full {
+            let (handle, opens) = self.lanes.leave_gaps(lane, now);
+            if opens {
                 self.tell_upstream(lane);
             }
             self.note_left(lane);
@@ -103,7 +94,8 @@ impl TransitSolver {
         {
             return false;
         }
-        if self.lanes.row(lane).is(SINGLE) {
+        let single = self.lanes.row(lane).is(SINGLE);
+        if single {
             self.lanes.settle_for(lane, now, 0);
         }
         if self.lanes.room(lane, now) < 0 {
@@ -117,7 +109,12 @@ impl TransitSolver {
         }
         let handle = self.items.add(stack, source.source.speed).0;
         let key = junction.key;
-        self.enter(lane, 0, handle);
+        if single {
+            self.enter(lane, 0, handle);
+        } else {
+            self.lanes.enter_gaps(lane, now, 0, handle);
+            self.note_entered(lane, 0, handle);
+        }
         self.totals.created += 1;
         self.events.push(EventKind::Created, key, handle);
         true

@@ -75,6 +75,27 @@ impl Junction {
         }
     }
 
+    /// Notes what waits at this junction, whose row is `joint`, and puts it on one of two lists unless it is on one: `plain`
+    /// where nothing stands, else `visits`.
+    #[inline]
+    pub(super) fn list(
+        &mut self,
+        joint: u32,
+        waiting: u16,
+        plain: &mut Vec<u32>,
+        visits: &mut Vec<(u64, u32)>,
+    ) {
+        self.waiting |= waiting;
+        if !self.listed {
+            self.listed = true;
+            if self.station == NONE {
+                plain.push(joint);
+            } else {
+                visits.push((self.key, joint));
+            }
+        }
+    }
+
     /// The inputs where something waits, oldest first: (tick since which, input).
     pub(crate) fn inputs(
         &self,

@@ -9,7 +9,7 @@
 //!
 //! The gaps that have been eaten up form a prefix, whose length is kept: each item is passed over once in its life.
 
-use super::slots::{BLOCK, Slots};
+use super::slots::{BLOCK, Slot, Slots};
 use crate::settings::{LaneSettings, UNIT};
 
 /// Never: no front item.
@@ -55,8 +55,10 @@ pub(crate) struct Lane {
     length: u16,
     /// Row of the settings.
     pub(crate) class: u16,
-    /// The place of the front item in its block.
+    /// The places of the front item, of the rearmost and of the first loose one in their blocks.
     first: u8,
+    last: u8,
+    loose_at: u8,
     pub(crate) flags: u8,
     /// The direction in which items move.
     pub(crate) direction: u8,
@@ -80,6 +82,8 @@ impl Lane {
             length: 0,
             class: 0,
             first: 0,
+            last: 0,
+            loose_at: 0,
             flags: 0,
             direction: 0,
         }
@@ -129,6 +133,12 @@ impl Lane {
         self.due <= if self.is(FROZEN) { self.base } else { now }
     }
 
+    /// True where the front item arrives in tick `now`.
+    #[inline]
+    pub(super) fn arrives(&self, now: u64) -> bool {
+        self.due == now && self.flags & (LIVE | FROZEN) == LIVE
+    }
+
     /// Units that a free item has moved since the lane was last true.
     fn moved(&self, now: u64, speed: u32) -> u64 {
         if self.is(FROZEN) { 0 } else { (now - self.base) * u64::from(speed) }
@@ -159,10 +169,15 @@ impl Lane {
         i64::from(tail) - spacing
     }
 
+    /// True where there will be no room until an item leaves.
+    #[inline]
+    pub(crate) fn is_packed(&self, settings: LaneSettings) -> bool {
+        u64::from(self.count) * u64::from(settings.spacing()) > u64::from(self.length())
+    }
+
     /// The first tick at which there will be room, if no item leaves; `None` if that takes one.
     pub(crate) fn opens(&self, settings: LaneSettings) -> Option<u64> {
-        let spacing = u64::from(settings.spacing());
-        if self.is(FROZEN) || u64::from(self.count) * spacing > u64::from(self.length()) {
+        if self.is(FROZEN) || self.is_packed(settings) {
             return None;
         }
         let missing = settings.spacing().saturating_sub(self.tail);
@@ -175,15 +190,13 @@ impl Lane {
         if self.count == 0 {
             return;
         }
-        let mut left = self.moved(now, settings.speed());
+        let moved = self.moved(now, settings.speed());
         self.tail = self.tail_at(now, settings);
         self.base = now;
-        let eaten = left.min(u64::from(self.gap));
-        self.gap -= eaten as u32;
-        left -= eaten;
+        let mut left = moved.saturating_sub(u64::from(self.gap));
+        self.gap = u64::from(self.gap).saturating_sub(moved) as u32;
         while left > 0 && self.touching + 1 < self.count {
-            let place = u32::from(self.first) + self.touching + 1;
-            let gap = &mut slots.slot_mut(self.loose, place).gap;
+            let gap = &mut slots.slot_mut(self.loose, self.loose_at).gap;
             let eaten = left.min(u64::from(*gap));
             *gap -= eaten as u32;
             left -= eaten;
@@ -191,16 +204,14 @@ impl Lane {
                 break;
             }
             self.touching += 1;
-            if (place + 1).is_multiple_of(BLOCK) && self.touching + 1 < self.count {
-                self.loose = slots.next(self.loose);
-            }
+            (self.loose, self.loose_at) = slots.behind(self.loose, self.loose_at);
         }
     }
 
     /// The handle of the front item.
     #[inline]
     pub(crate) fn front(&self, slots: &Slots) -> u32 {
-        slots.slot(self.head, u32::from(self.first)).handle
+        slots.slot(self.head, self.first).handle
     }
 
     /// Reads the front item.
@@ -212,7 +223,7 @@ impl Lane {
     /// Reads the rearmost item.
     #[inline]
     pub(crate) fn touch_back(&self, slots: &Slots) -> u32 {
-        if self.count == 0 { 0 } else { slots.slot(self.back, 0).handle }
+        if self.count == 0 { 0 } else { slots.slot(self.back, self.last).handle }
     }
 
     /// Takes the front item, which has arrived, out in tick `now`; the lane must be settled.
@@ -221,24 +232,24 @@ impl Lane {
         let handle = self.front(slots);
         self.count -= 1;
         self.flags &= !REFUSED;
-        self.first += 1;
-        if u32::from(self.first) == BLOCK || self.count == 0 {
-            let next = slots.next(self.head);
-            slots.give(self.head);
-            self.head = next;
-            self.first = 0;
-        }
         if self.count == 0 {
+            slots.give(self.head);
             self.base = now;
             self.due = NEVER;
             return handle;
+        }
+        let left = self.head;
+        (self.head, self.first) = slots.behind(left, self.first);
+        if self.head != left {
+            slots.give(left);
         }
         self.gap = settings.spacing();
         if self.touching > 0 {
             self.touching -= 1;
         } else {
-            self.gap += slots.slot(self.head, u32::from(self.first)).gap;
-            self.find_loose(slots);
+            // The next one was the first loose one.
+            self.gap += slots.slot(self.head, self.first).gap;
+            (self.loose, self.loose_at) = slots.behind(self.head, self.first);
         }
         self.set_due(now, settings.speed());
         handle
@@ -267,30 +278,21 @@ impl Lane {
         self.tail = position;
     }
 
+    #[inline]
     fn append(&mut self, slots: &mut Slots, gap: u32, handle: u32) {
-        let place = u32::from(self.first) + self.count;
-        if place.is_multiple_of(BLOCK) {
+        self.last += 1;
+        if self.count == 0 {
+            (self.head, self.first) = (slots.take(), 0);
+            (self.back, self.last) = (self.head, 0);
+        } else if self.last == BLOCK {
             let block = slots.take();
-            if self.count == 0 {
-                self.head = block;
-            } else {
-                slots.chain(self.back, block);
-            }
-            self.back = block;
+            slots.chain(self.back, block);
+            (self.back, self.last) = (block, 0);
         }
-        let slot = slots.slot_mut(self.back, place);
-        (slot.gap, slot.handle) = (gap, handle);
+        *slots.slot_mut(self.back, self.last) = Slot { gap, handle };
         self.count += 1;
         if self.touching + 2 == self.count {
-            self.loose = self.back;
-        }
-    }
-
-    /// Where no item is known to touch the one ahead, the first loose one is that behind the front.
-    fn find_loose(&mut self, slots: &Slots) {
-        if self.count > 1 {
-            let same = u32::from(self.first) + 1 < BLOCK;
-            self.loose = if same { self.head } else { slots.next(self.head) };
+            (self.loose, self.loose_at) = (self.back, self.last);
         }
     }
 
@@ -315,13 +317,10 @@ impl Lane {
     ) -> impl Iterator<Item = (u32, u32)> {
         let mut left = if self.count == 0 { 0 } else { self.moved(now, settings.speed()) };
         let mut ahead = u64::from(self.length()) + u64::from(settings.spacing());
-        let mut block = self.head;
+        let mut at = (self.head, self.first);
         (0..self.count).map(move |row| {
-            let place = u32::from(self.first) + row;
-            if row > 0 && place.is_multiple_of(BLOCK) {
-                block = slots.next(block);
-            }
-            let slot = slots.slot(block, place);
+            let slot = slots.slot(at.0, at.1);
+            at = slots.behind(at.0, at.1);
             let gap = u64::from(if row == 0 {
                 self.gap
             } else if row <= self.touching {
@@ -370,7 +369,7 @@ impl Lane {
             }
             slots.give(self.head);
         }
-        (self.head, self.first, self.count, self.touching) = (NONE, 0, 0, 0);
+        (self.head, self.count, self.touching) = (NONE, 0, 0);
         self.due = NEVER;
     }
 

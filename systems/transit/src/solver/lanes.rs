@@ -24,6 +24,8 @@ pub(crate) struct Lanes {
     count: usize,
     /// The tick that shards were last advanced to.
     now: u64,
+    /// Some lane keeps its items one by one, or did when this tick began.
+    any_singles: bool,
 }
 
 /// Lanes whose rows lie side by side, with all that they need and no others touch.
@@ -38,7 +40,7 @@ pub(crate) struct Shard {
 
 impl Lanes {
     pub(crate) fn new(settings: LaneSettings) -> Lanes {
-        Lanes { shards: Vec::new(), classes: vec![settings], count: 0, now: 0 }
+        Lanes { shards: Vec::new(), classes: vec![settings], count: 0, now: 0, any_singles: false }
     }
 
     /// The settings that lanes have unless told otherwise.
@@ -90,18 +92,26 @@ impl Lanes {
         }
     }
 
-    /// Goes on to the next tick; the lanes whose front item arrives in it are put into `arrived`, in no order.
-    pub(crate) fn advance(&mut self, due: &mut Vec<u32>, arrived: &mut Vec<u32>) {
+    /// Goes on to the next tick; tells of every lane whose front item arrives in it, in no order.
+    pub(crate) fn advance(&mut self, due: &mut Vec<u32>, mut arrived: impl FnMut(&Lane)) {
         self.now += 1;
-        for (at, shard) in self.shards.iter_mut().enumerate() {
-            shard.advance(self.now, due);
-            arrived.extend(due.drain(..).map(|row| (at << SHARD_BITS) as u32 | row));
+        self.any_singles = false;
+        for shard in &mut self.shards {
+            shard.advance(due);
+            self.any_singles |= !shard.singles.is_empty();
+            for row in due.drain(..) {
+                let row = &shard.rows[row as usize];
+                if row.arrives(self.now) {
+                    arrived(row);
+                }
+            }
         }
     }
 
     /// As [`Lanes::advance`], for shards that the caller advances.
     pub(super) fn advanced(&mut self) {
         self.now += 1;
+        self.any_singles = self.shards.iter().any(|shard| !shard.singles.is_empty());
     }
 
     /// Notes when the front item of a lane arrives.
@@ -220,9 +230,20 @@ impl Lanes {
 
     /// See [`Shard::enter_gaps`].
     #[inline]
-    pub(super) fn enter_gaps(&mut self, lane: u32, now: u64, position: u32, handle: u32) {
+    pub(super) fn enter_gaps(&mut self, lane: u32, now: u64, carry: u32, handle: u32) -> Option<u32> {
         let (shard, row, settings) = self.parts(lane);
-        shard.enter_gaps(row, now, settings, position, handle);
+        shard.enter_gaps(row, now, settings, carry, handle)
+    }
+
+    /// The front item of a lane of gaps and how far it wants to go beyond the end in tick `now`; `None` where items
+    /// are kept one by one or time stands still.
+    #[inline]
+    pub(super) fn waiting_gaps(&self, lane: u32, now: u64) -> Option<(u32, u32)> {
+        let (shard, row) = place(lane);
+        let shard = &self.shards[shard];
+        let row = &shard.rows[row];
+        let carry = if row.due == now { row.carry() } else { 0 };
+        (row.flags & (FROZEN | SINGLE) == 0).then(|| (row.front(&shard.slots), carry))
     }
 
     /// All items of a lane at the end of tick `now` as (position, handle), front to back.
@@ -278,9 +299,9 @@ impl Lanes {
         shard.rows[row] = empty;
     }
 
-    /// True where some lane keeps its items one by one.
+    /// False where no lane keeps its items one by one; none begins to while a tick runs.
     pub(crate) fn any_singles(&self) -> bool {
-        self.shards.iter().any(|shard| !shard.singles.is_empty())
+        self.any_singles
     }
 
     /// Forgets a lane.
@@ -333,14 +354,10 @@ impl Shard {
         Shard { rows: Vec::new(), slots: Slots::new(), singles: Slab::new(), arrivals: Wheel::new(now) }
     }
 
-    /// Goes on to tick `now`; puts the rows of lanes whose front item arrives in it into `arrived`.
-    pub(super) fn advance(&mut self, now: u64, arrived: &mut Vec<u32>) {
-        self.arrivals.advance(arrived);
-        // What was noted and has changed since has been noted anew.
-        arrived.retain(|&row| {
-            let row = &self.rows[row as usize];
-            row.due == now && row.flags & (LIVE | FROZEN) == LIVE
-        });
+    /// Puts the rows of lanes noted for the next tick into `due`: those whose front item arrives, and some where that
+    /// has changed since and was noted anew (see [`Lane::arrives`]).
+    pub(super) fn advance(&mut self, due: &mut Vec<u32>) {
+        self.arrivals.advance(due);
     }
 
     #[inline]
@@ -373,35 +390,44 @@ impl Shard {
         }
     }
 
-    /// Takes the front item off a lane of gaps and notes when the next one arrives; gives its handle, and whether the
-    /// lane has no room behind.
+    /// Takes the front item off a lane of gaps and notes when the next one arrives; gives its handle, and whether only
+    /// that makes room for another (elsewhere it is known when there will be).
     #[inline]
     pub(super) fn leave_gaps(&mut self, row: usize, now: u64, settings: LaneSettings) -> (u32, bool) {
         let it = &mut self.rows[row];
+        let packed = it.is_packed(settings);
         it.settle(&mut self.slots, now, settings);
         let handle = it.pop(&mut self.slots, now, settings);
         if it.due != NEVER {
             self.arrivals.push(it.due, row as u32);
         }
-        (handle, it.room(now, settings) < 0)
+        (handle, packed)
     }
 
-    /// Puts an item onto a lane of gaps that has room, and notes when it arrives where it is the only one.
+    /// Puts an item onto a lane of gaps, `carry` units from its entry or as far as it gets, and notes when it arrives
+    /// where it is the only one. Gives its place; `None`, with nothing done, where there is no room or where items are
+    /// kept one by one.
     #[inline]
     pub(super) fn enter_gaps(
         &mut self,
         row: usize,
         now: u64,
         settings: LaneSettings,
-        position: u32,
+        carry: u32,
         handle: u32,
-    ) {
+    ) -> Option<u32> {
         let it = &mut self.rows[row];
+        let room = if it.is(SINGLE) { -1 } else { it.room(now, settings) };
+        if room < 0 {
+            return None;
+        }
+        let position = i64::from(carry).min(room) as u32;
         it.settle(&mut self.slots, now, settings);
         it.push(&mut self.slots, now, settings, position, handle);
         if it.count == 1 {
             self.arrivals.push(it.due, row as u32);
         }
+        Some(position)
     }
 
     /// See [`Lanes::pop`].

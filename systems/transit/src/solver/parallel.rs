@@ -137,9 +137,12 @@ impl TransitSolver {
             |(shards, heard)| {
                 for shard in shards {
                     let mut rows = std::mem::take(&mut heard.rows);
-                    shard.advance(tick, &mut rows);
+                    shard.advance(&mut rows);
                     for row in rows.drain(..) {
                         let row = row as usize;
+                        if !shard.rows[row].arrives(tick) {
+                            continue;
+                        }
                         if shard.rows[row].is(SINGLE) {
                             // Its item is about to leave: all that is behind it is run by this thread now.
                             shard.settle(row, tick, classes[usize::from(shard.rows[row].class)]);

@@ -7,7 +7,7 @@
 const NONE: u32 = u32::MAX;
 
 /// Items in a block: few, since up to two blocks of a lane are not full.
-pub(super) const BLOCK: u32 = 3;
+pub(super) const BLOCK: u8 = 3;
 
 /// One item of a lane.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,15 +36,21 @@ impl Slots {
         Slots { blocks: Vec::new(), free: NONE }
     }
 
-    /// The slot at `place` places from the start of `block`, which must lie in it.
+    /// The slot at a place in a block.
     #[inline]
-    pub(super) fn slot(&self, block: u32, place: u32) -> &Slot {
-        &self.blocks[block as usize].slots[(place % BLOCK) as usize]
+    pub(super) fn slot(&self, block: u32, place: u8) -> &Slot {
+        &self.blocks[block as usize].slots[usize::from(place)]
     }
 
     #[inline]
-    pub(super) fn slot_mut(&mut self, block: u32, place: u32) -> &mut Slot {
-        &mut self.blocks[block as usize].slots[(place % BLOCK) as usize]
+    pub(super) fn slot_mut(&mut self, block: u32, place: u8) -> &mut Slot {
+        &mut self.blocks[block as usize].slots[usize::from(place)]
+    }
+
+    /// Block and place of the item behind, if there is one.
+    #[inline]
+    pub(super) fn behind(&self, block: u32, place: u8) -> (u32, u8) {
+        if place + 1 == BLOCK { (self.next(block), 0) } else { (block, place + 1) }
     }
 
     /// The block behind.

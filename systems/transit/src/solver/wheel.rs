@@ -29,13 +29,14 @@ pub(crate) struct Wheel {
 struct Slot {
     first: u32,
     last: u32,
-    /// Entries in the last block.
-    count: u32,
+    /// Places left in the last block.
+    left: u32,
 }
 
-const EMPTY: Slot = Slot { first: NONE, last: NONE, count: 0 };
+const EMPTY: Slot = Slot { first: NONE, last: NONE, left: 0 };
 
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct Block {
     entries: [u32; BLOCK],
     next: u32,
@@ -83,30 +84,44 @@ impl Wheel {
             self.push_far(tick, entry);
             return;
         }
-        let turn = self.slots.len();
-        let slot = &mut self.slots[tick as usize % turn];
-        if slot.last == NONE || slot.count as usize == BLOCK {
-            let block = Block { entries: [0; BLOCK], next: NONE };
-            let at = match self.free.pop() {
-                Some(at) => {
-                    self.blocks[at as usize] = block;
-                    at
-                }
-                None => {
-                    self.blocks.push(block);
-                    (self.blocks.len() - 1) as u32
-                }
-            };
-            match self.blocks.get_mut(slot.last as usize) {
-                Some(last) => last.next = at,
-                None => slot.first = at,
-            }
-            (slot.last, slot.count) = (at, 0);
+        let at = self.slot_of(tick);
+        if self.slots[at].left == 0 {
+            self.add_block(at);
         }
-        self.blocks[slot.last as usize].entries[slot.count as usize] = entry;
-        slot.count += 1;
+        let slot = &mut self.slots[at];
+        self.blocks[slot.last as usize].entries[BLOCK - slot.left as usize] = entry;
+        slot.left -= 1;
     }
 
+    /// Where a tick of this turn is noted. Turns are powers of two.
+    #[inline]
+    fn slot_of(&self, tick: u64) -> usize {
+        tick as usize & (self.slots.len() - 1)
+    }
+
+    /// Chains one more block to those of a tick.
+    #[inline(never)]
+    fn add_block(&mut self, slot: usize) {
+        let block = Block { entries: [0; BLOCK], next: NONE };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.blocks[at as usize] = block;
+                at
+            }
+            None => {
+                self.blocks.push(block);
+                (self.blocks.len() - 1) as u32
+            }
+        };
+        let slot = &mut self.slots[slot];
+        match self.blocks.get_mut(slot.last as usize) {
+            Some(last) => last.next = at,
+            None => slot.first = at,
+        }
+        (slot.last, slot.left) = (at, BLOCK as u32);
+    }
+
+    #[inline(never)]
     fn push_far(&mut self, tick: u64, entry: u32) {
         self.far.push(Reverse((tick, entry)));
         let turn = self.slots.len();
@@ -139,12 +154,12 @@ impl Wheel {
 
     /// Takes out the entries noted for a tick of this turn.
     fn take(&mut self, tick: u64, into: &mut Vec<u32>) {
-        let turn = self.slots.len();
-        let slot = std::mem::replace(&mut self.slots[tick as usize % turn], EMPTY);
+        let at = self.slot_of(tick);
+        let slot = std::mem::replace(&mut self.slots[at], EMPTY);
         let mut at = slot.first;
         while at != NONE {
             let block = &self.blocks[at as usize];
-            let count = if at == slot.last { slot.count as usize } else { BLOCK };
+            let count = if at == slot.last { BLOCK - slot.left as usize } else { BLOCK };
             into.extend_from_slice(&block.entries[..count]);
             self.free.push(at);
             at = block.next;
