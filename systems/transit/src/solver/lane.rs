@@ -9,7 +9,7 @@
 //!
 //! The gaps that have been eaten up form a prefix, whose length is kept: each item is passed over once in its life.
 
-use super::slots::{BLOCK, Slot, Slots};
+use super::slots::{NONE, Slot, Slots};
 use crate::settings::{LaneSettings, UNIT};
 
 /// Never: no front item.
@@ -24,8 +24,6 @@ pub(crate) const REFUSED: u8 = 4;
 /// Items are kept one by one: see [`super::single`].
 pub(crate) const SINGLE: u8 = 8;
 
-const NONE: u32 = u32::MAX;
-
 /// One direction of a segment, in one line of the cache. All distances are in units of 1/65,536 block.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
@@ -34,11 +32,11 @@ pub(crate) struct Lane {
     pub(crate) base: u64,
     /// The tick in which the front item arrives or has arrived.
     pub(crate) due: u64,
-    /// The block that holds the front item; on lanes of single items, the row of those.
+    /// The slot of the front item; on lanes of single items, the row of those.
     pub(crate) head: u32,
-    /// The block that holds the rearmost item.
+    /// The slot of the rearmost item.
     back: u32,
-    /// The block that holds the first item that is not known to touch the one ahead, where there is one.
+    /// The slot of the first item that is not known to touch the one ahead, where there is one.
     loose: u32,
     pub(crate) count: u32,
     /// How many items behind the front one are known to have no gap.
@@ -55,10 +53,6 @@ pub(crate) struct Lane {
     length: u16,
     /// Row of the settings.
     pub(crate) class: u16,
-    /// The places of the front item, of the rearmost and of the first loose one in their blocks.
-    first: u8,
-    last: u8,
-    loose_at: u8,
     pub(crate) flags: u8,
     /// The direction in which items move.
     pub(crate) direction: u8,
@@ -81,9 +75,6 @@ impl Lane {
             carry: 0,
             length: 0,
             class: 0,
-            first: 0,
-            last: 0,
-            loose_at: 0,
             flags: 0,
             direction: 0,
         }
@@ -185,7 +176,7 @@ impl Lane {
     }
 
     /// Makes gaps and tail true at the end of tick `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn settle(&mut self, slots: &mut Slots, now: u64, settings: LaneSettings) {
         if self.count == 0 {
             return;
@@ -196,7 +187,7 @@ impl Lane {
         let mut left = moved.saturating_sub(u64::from(self.gap));
         self.gap = u64::from(self.gap).saturating_sub(moved) as u32;
         while left > 0 && self.touching + 1 < self.count {
-            let gap = &mut slots.slot_mut(self.loose, self.loose_at).gap;
+            let gap = &mut slots.slot_mut(self.loose).gap;
             let eaten = left.min(u64::from(*gap));
             *gap -= eaten as u32;
             left -= eaten;
@@ -204,14 +195,14 @@ impl Lane {
                 break;
             }
             self.touching += 1;
-            (self.loose, self.loose_at) = slots.behind(self.loose, self.loose_at);
+            self.loose = slots.behind(self.loose);
         }
     }
 
     /// The handle of the front item.
     #[inline]
     pub(crate) fn front(&self, slots: &Slots) -> u32 {
-        slots.slot(self.head, self.first).handle
+        slots.slot(self.head).handle
     }
 
     /// Reads the front item.
@@ -223,11 +214,11 @@ impl Lane {
     /// Reads the rearmost item.
     #[inline]
     pub(crate) fn touch_back(&self, slots: &Slots) -> u32 {
-        if self.count == 0 { 0 } else { slots.slot(self.back, self.last).handle }
+        if self.count == 0 { 0 } else { slots.slot(self.back).handle }
     }
 
     /// Takes the front item, which has arrived, out in tick `now`; the lane must be settled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self, slots: &mut Slots, now: u64, settings: LaneSettings) -> u32 {
         let handle = self.front(slots);
         self.count -= 1;
@@ -239,8 +230,8 @@ impl Lane {
             return handle;
         }
         let left = self.head;
-        (self.head, self.first) = slots.behind(left, self.first);
-        if self.head != left {
+        self.head = slots.behind(left);
+        if !Slots::share_block(left, self.head) {
             slots.give(left);
         }
         self.gap = settings.spacing();
@@ -248,15 +239,15 @@ impl Lane {
             self.touching -= 1;
         } else {
             // The next one was the first loose one.
-            self.gap += slots.slot(self.head, self.first).gap;
-            (self.loose, self.loose_at) = slots.behind(self.head, self.first);
+            self.gap += slots.slot(self.head).gap;
+            self.loose = slots.behind(self.head);
         }
         self.set_due(now, settings.speed());
         handle
     }
 
     /// Puts an item in behind all others in tick `now`, at most at the room; the lane must be settled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(
         &mut self,
         slots: &mut Slots,
@@ -278,21 +269,18 @@ impl Lane {
         self.tail = position;
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, slots: &mut Slots, gap: u32, handle: u32) {
-        self.last += 1;
         if self.count == 0 {
-            (self.head, self.first) = (slots.take(), 0);
-            (self.back, self.last) = (self.head, 0);
-        } else if self.last == BLOCK {
-            let block = slots.take();
-            slots.chain(self.back, block);
-            (self.back, self.last) = (block, 0);
+            self.back = slots.take();
+            self.head = self.back;
+        } else {
+            self.back = slots.take_behind(self.back);
         }
-        *slots.slot_mut(self.back, self.last) = Slot { gap, handle };
+        *slots.slot_mut(self.back) = Slot { gap, handle };
         self.count += 1;
         if self.touching + 2 == self.count {
-            (self.loose, self.loose_at) = (self.back, self.last);
+            self.loose = self.back;
         }
     }
 
@@ -317,10 +305,10 @@ impl Lane {
     ) -> impl Iterator<Item = (u32, u32)> {
         let mut left = if self.count == 0 { 0 } else { self.moved(now, settings.speed()) };
         let mut ahead = u64::from(self.length()) + u64::from(settings.spacing());
-        let mut at = (self.head, self.first);
+        let mut at = self.head;
         (0..self.count).map(move |row| {
-            let slot = slots.slot(at.0, at.1);
-            at = slots.behind(at.0, at.1);
+            let slot = slots.slot(at);
+            at = slots.behind(at);
             let gap = u64::from(if row == 0 {
                 self.gap
             } else if row <= self.touching {
@@ -362,10 +350,10 @@ impl Lane {
     /// Gives all blocks back.
     pub(crate) fn clear(&mut self, slots: &mut Slots) {
         if !self.is(SINGLE) && self.count > 0 {
-            while self.head != self.back {
-                let next = slots.next(self.head);
-                slots.give(self.head);
-                self.head = next;
+            while !Slots::share_block(self.head, self.back) {
+                let left = self.head;
+                self.head = slots.first_behind(left);
+                slots.give(left);
             }
             slots.give(self.head);
         }

@@ -222,14 +222,14 @@ impl Lanes {
     }
 
     /// See [`Shard::leave_gaps`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave_gaps(&mut self, lane: u32, now: u64) -> (u32, bool) {
         let (shard, row, settings) = self.parts(lane);
         shard.leave_gaps(row, now, settings)
     }
 
     /// See [`Shard::enter_gaps`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter_gaps(&mut self, lane: u32, now: u64, carry: u32, handle: u32) -> Option<u32> {
         let (shard, row, settings) = self.parts(lane);
         shard.enter_gaps(row, now, settings, carry, handle)
@@ -392,7 +392,7 @@ impl Shard {
 
     /// Takes the front item off a lane of gaps and notes when the next one arrives; gives its handle, and whether only
     /// that makes room for another (elsewhere it is known when there will be).
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave_gaps(&mut self, row: usize, now: u64, settings: LaneSettings) -> (u32, bool) {
         let it = &mut self.rows[row];
         let packed = it.is_packed(settings);
@@ -407,7 +407,7 @@ impl Shard {
     /// Puts an item onto a lane of gaps, `carry` units from its entry or as far as it gets, and notes when it arrives
     /// where it is the only one. Gives its place; `None`, with nothing done, where there is no room or where items are
     /// kept one by one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter_gaps(
         &mut self,
         row: usize,

@@ -1,13 +1,13 @@
-//! Where the items of lanes lie: blocks of three, chained per lane, out of one arena.
+//! Where the items of lanes lie: blocks of four, chained per lane, out of one arena.
 //!
 //! A block is taken when an item enters and given back when its last one leaves. What enters lanes in one tick so lies
 //! side by side, and it leaves side by side, since all of it was as long on its way; a tick walks two stretches of
 //! memory and not two places on every lane.
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Items in a block: few, since up to two blocks of a lane are not full.
-pub(super) const BLOCK: u8 = 3;
+const BLOCK: u32 = 4;
 
 /// One item of a lane.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,81 +17,92 @@ pub(crate) struct Slot {
     pub(super) handle: u32,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    slots: [Slot; BLOCK as usize],
-    /// The block behind, or the next free one.
-    next: u32,
-}
-
 #[derive(Debug, Clone)]
 pub(crate) struct Slots {
-    blocks: Vec<Block>,
-    /// The first of the free blocks.
+    /// Four a block.
+    slots: Vec<Slot>,
+    /// Per block, the first slot of the one behind, or of the next free one.
+    next: Vec<u32>,
+    /// The first slot of the first of the free blocks.
     free: u32,
 }
 
 impl Slots {
     pub(super) fn new() -> Slots {
-        Slots { blocks: Vec::new(), free: NONE }
-    }
-
-    /// The slot at a place in a block.
-    #[inline]
-    pub(super) fn slot(&self, block: u32, place: u8) -> &Slot {
-        &self.blocks[block as usize].slots[usize::from(place)]
+        Slots { slots: Vec::new(), next: Vec::new(), free: NONE }
     }
 
     #[inline]
-    pub(super) fn slot_mut(&mut self, block: u32, place: u8) -> &mut Slot {
-        &mut self.blocks[block as usize].slots[usize::from(place)]
-    }
-
-    /// Block and place of the item behind, if there is one.
-    #[inline]
-    pub(super) fn behind(&self, block: u32, place: u8) -> (u32, u8) {
-        if place + 1 == BLOCK { (self.next(block), 0) } else { (block, place + 1) }
-    }
-
-    /// The block behind.
-    #[inline]
-    pub(super) fn next(&self, block: u32) -> u32 {
-        self.blocks[block as usize].next
+    pub(super) fn slot(&self, at: u32) -> &Slot {
+        &self.slots[at as usize]
     }
 
     #[inline]
-    pub(super) fn chain(&mut self, block: u32, next: u32) {
-        self.blocks[block as usize].next = next;
+    pub(super) fn slot_mut(&mut self, at: u32) -> &mut Slot {
+        &mut self.slots[at as usize]
     }
 
-    /// A block, with nothing behind it.
+    /// The slot of the item behind, if there is one.
+    #[inline]
+    pub(super) fn behind(&self, at: u32) -> u32 {
+        if at % BLOCK == BLOCK - 1 { self.next[(at / BLOCK) as usize] } else { at + 1 }
+    }
+
+    /// The first slot of the block behind that of `at`.
+    pub(super) fn first_behind(&self, at: u32) -> u32 {
+        self.next[(at / BLOCK) as usize]
+    }
+
+    /// The slot for an item behind the one at `at`, in the same block or in one that is taken and chained to it.
+    #[inline]
+    pub(super) fn take_behind(&mut self, at: u32) -> u32 {
+        if at % BLOCK != BLOCK - 1 {
+            return at + 1;
+        }
+        let next = self.take();
+        self.next[(at / BLOCK) as usize] = next;
+        next
+    }
+
+    /// The first slot of a block with nothing behind it.
     #[inline]
     pub(super) fn take(&mut self) -> u32 {
-        let block = self.free;
-        if block == NONE {
+        let at = self.free;
+        if at == NONE {
             return self.add();
         }
-        let it = &mut self.blocks[block as usize];
-        self.free = std::mem::replace(&mut it.next, NONE);
-        block
+        self.free = std::mem::replace(&mut self.next[(at / BLOCK) as usize], NONE);
+        at
     }
 
+    /// Gives the block of a slot back.
     #[inline]
-    pub(super) fn give(&mut self, block: u32) {
-        self.blocks[block as usize].next = self.free;
-        self.free = block;
+    pub(super) fn give(&mut self, at: u32) {
+        self.next[(at / BLOCK) as usize] = self.free;
+        self.free = at - at % BLOCK;
+    }
+
+    /// True where two slots lie in one block.
+    #[inline]
+    pub(super) fn share_block(a: u32, b: u32) -> bool {
+        a / BLOCK == b / BLOCK
     }
 
     /// Memory per item is what counts here: a little more room each time, not twice as much.
+    #[inline(never)]
     fn add(&mut self) -> u32 {
-        if self.blocks.len() == self.blocks.capacity() {
-            self.blocks.reserve_exact(self.blocks.len() / 64 + 4);
+        if self.next.len() == self.next.capacity() {
+            let more = self.next.len() / 64 + 4;
+            self.next.reserve_exact(more);
+            self.slots.reserve_exact(more * BLOCK as usize);
         }
-        self.blocks.push(Block { slots: Default::default(), next: NONE });
-        (self.blocks.len() - 1) as u32
+        let at = self.slots.len() as u32;
+        self.slots.extend([Slot::default(); BLOCK as usize]);
+        self.next.push(NONE);
+        at
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.blocks.capacity() * size_of::<Block>()
+        self.slots.capacity() * size_of::<Slot>() + self.next.capacity() * 4
     }
 }

@@ -77,7 +77,7 @@ impl Wheel {
     }
 
     /// Notes an entry for a tick that has not been taken out yet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, tick: u64, entry: u32) {
         debug_assert!(tick > self.now, "an entry for tick {tick} at tick {}", self.now);
         if tick - self.now >= self.slots.len() as u64 {
