@@ -171,7 +171,9 @@ impl TransitSolver {
 
     /// Goes on to the next tick and takes out of the wheel what is due in it.
     fn begin_tick(&mut self) {
-        self.note_changes_between_ticks();
+        if self.feed.is_some() {
+            self.note_changes_between_ticks();
+        }
         self.tick += 1;
         self.release_delivered();
         self.wheel.advance(&mut self.scratch.entries);
@@ -194,6 +196,14 @@ impl TransitSolver {
         }
         plain.clear();
         self.scratch.plain = plain;
+        if !self.scratch.visits.is_empty() {
+            self.run_in_order(far, inventories);
+        }
+        self.end_tick();
+    }
+
+    /// Visits, by position, the junctions where something stands.
+    fn run_in_order(&mut self, far: bool, inventories: &mut Inventories) {
         let mut visits = std::mem::take(&mut self.scratch.visits);
         runs::sort(&mut visits, &mut self.scratch.sorted);
         for (at, &visit) in visits.iter().enumerate() {
@@ -215,13 +225,16 @@ impl TransitSolver {
         }
         visits.clear();
         self.scratch.visits = visits;
-        self.end_tick();
     }
 
     /// Puts what happened in order.
     fn end_tick(&mut self) {
-        self.events.sort(&mut self.scratch.order);
-        self.note_tick();
+        if self.events.len() > 1 {
+            self.events.sort(&mut self.scratch.order);
+        }
+        if self.feed.is_some() {
+            self.note_tick();
+        }
     }
 
     /// Reads what the next visits will need, all at once.
@@ -266,6 +279,9 @@ impl TransitSolver {
 
     /// Puts the junctions on the list at which something else is due.
     fn list_visits(&mut self) {
+        if self.scratch.entries.is_empty() {
+            return;
+        }
         self.due += self.scratch.entries.len();
         let mut entries = std::mem::take(&mut self.scratch.entries);
         for entry in entries.drain(..) {

@@ -34,8 +34,7 @@ impl TransitSolver {
         junction.waiting = 0;
         junction.listed = false;
         junction.cursor = direction + 1;
-        let (_, opens) = self.lanes.leave_gaps(from, now);
-        if opens {
+        if self.lanes.leave_gaps(from, now) {
             self.tell_upstream(from);
         }
         self.note_left(from);
@@ -70,8 +69,8 @@ impl TransitSolver {
         let handle = if row.is(SINGLE) {
             self.leave(lane)
         } else {
-            let (handle, opens) = self.lanes.leave_gaps(lane, now);
-            if opens {
+            let handle = self.lanes.front(lane);
+            if self.lanes.leave_gaps(lane, now) {
                 self.tell_upstream(lane);
             }
             self.note_left(lane);

@@ -32,6 +32,9 @@ pub(crate) struct Lane {
     pub(crate) base: u64,
     /// The tick in which the front item arrives or has arrived.
     pub(crate) due: u64,
+    /// From the front item to the end. Below 0: what it could not move and what is still to be eaten out of the gaps
+    /// behind it, never more than they hold.
+    gap: i64,
     /// The slot of the front item; on lanes of single items, the row of those.
     pub(crate) head: u32,
     /// The slot of the rearmost item.
@@ -41,8 +44,6 @@ pub(crate) struct Lane {
     pub(crate) count: u32,
     /// How many items behind the front one are known to have no gap.
     touching: u32,
-    /// From the front item to the end.
-    gap: u32,
     /// Where the rearmost item is.
     pub(crate) tail: u32,
     pub(crate) from: u32,
@@ -176,7 +177,6 @@ impl Lane {
     }
 
     /// Makes gaps and tail true at the end of tick `now`.
-    #[inline(always)]
     pub(crate) fn settle(&mut self, slots: &mut Slots, now: u64, settings: LaneSettings) {
         if self.count == 0 {
             return;
@@ -184,8 +184,9 @@ impl Lane {
         let moved = self.moved(now, settings.speed());
         self.tail = self.tail_at(now, settings);
         self.base = now;
-        let mut left = moved.saturating_sub(u64::from(self.gap));
-        self.gap = u64::from(self.gap).saturating_sub(moved) as u32;
+        let ahead = self.gap - moved as i64;
+        self.gap = ahead.max(0);
+        let mut left = ahead.min(0).unsigned_abs();
         while left > 0 && self.touching + 1 < self.count {
             let gap = &mut slots.slot_mut(self.loose).gap;
             let eaten = left.min(u64::from(*gap));
@@ -218,7 +219,6 @@ impl Lane {
     }
 
     /// Takes the front item, which has arrived, out in tick `now`; the lane must be settled.
-    #[inline(always)]
     pub(crate) fn pop(&mut self, slots: &mut Slots, now: u64, settings: LaneSettings) -> u32 {
         let handle = self.front(slots);
         self.count -= 1;
@@ -231,15 +231,15 @@ impl Lane {
         }
         let left = self.head;
         self.head = slots.behind(left);
-        if !Slots::share_block(left, self.head) {
+        if Slots::ends_block(left) {
             slots.give(left);
         }
-        self.gap = settings.spacing();
+        self.gap = i64::from(settings.spacing());
         if self.touching > 0 {
             self.touching -= 1;
         } else {
             // The next one was the first loose one.
-            self.gap += slots.slot(self.head).gap;
+            self.gap += i64::from(slots.slot(self.head).gap);
             self.loose = slots.behind(self.head);
         }
         self.set_due(now, settings.speed());
@@ -247,7 +247,7 @@ impl Lane {
     }
 
     /// Puts an item in behind all others in tick `now`, at most at the room; the lane must be settled.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn push(
         &mut self,
         slots: &mut Slots,
@@ -259,7 +259,7 @@ impl Lane {
         let mut gap = 0;
         if self.count == 0 {
             self.base = now;
-            self.gap = self.length() - position;
+            self.gap = i64::from(self.length() - position);
             self.touching = 0;
             self.set_due(now, settings.speed());
         } else {
@@ -267,6 +267,64 @@ impl Lane {
         }
         self.append(slots, gap, handle);
         self.tail = position;
+    }
+
+    /// Settles and takes the front item, which has arrived, out of a lane whose time does not stand still.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, slots: &mut Slots, now: u64, settings: LaneSettings) {
+        if self.touching == 0 && self.count > 1 {
+            let moved = (now - self.base) * u64::from(settings.speed());
+            let gap = i64::from(slots.slot(self.loose).gap) + self.gap - moved as i64;
+            if gap >= 0 {
+                // Nearly always: what the front item could not move, the gap behind it takes up.
+                self.base = now;
+                self.tail += moved as u32;
+                self.gap = i64::from(settings.spacing()) + gap;
+                if Slots::ends_block(self.head) {
+                    slots.give(self.head);
+                }
+                self.head = self.loose;
+                self.loose = slots.behind(self.loose);
+                self.count -= 1;
+                self.flags &= !REFUSED;
+                self.set_due(now, settings.speed());
+                return;
+            }
+        }
+        self.settle(slots, now, settings);
+        self.pop(slots, now, settings);
+    }
+
+    /// Settles and puts an item in behind all others, `carry` units from the entry or as far as there is room, on a
+    /// lane whose time does not stand still. Gives its place; `None`, with nothing done, where there is no room.
+    #[inline(always)]
+    pub(super) fn enter(
+        &mut self,
+        slots: &mut Slots,
+        now: u64,
+        settings: LaneSettings,
+        carry: u32,
+        handle: u32,
+    ) -> Option<u32> {
+        if self.count == 0 {
+            let position = i64::from(carry).min(self.room(now, settings)) as u32;
+            self.push(slots, now, settings, position, handle);
+            return Some(position);
+        }
+        let moved = (now - self.base) * u64::from(settings.speed());
+        let tail = self.tail_at(now, settings);
+        let room = tail.checked_sub(settings.spacing())?;
+        if u64::from(self.tail) + moved == u64::from(tail) {
+            // Nothing holds the rearmost item up: what is to be eaten lies ahead of it, and may wait.
+            self.base = now;
+            self.gap -= moved as i64;
+        } else {
+            self.settle(slots, now, settings);
+        }
+        let position = carry.min(room);
+        self.append(slots, room - position, handle);
+        self.tail = position;
+        Some(position)
     }
 
     #[inline(always)]
@@ -285,8 +343,9 @@ impl Lane {
     }
 
     /// Works out when the front item arrives, from its gap at the end of tick `now`.
+    #[inline]
     pub(crate) fn set_due(&mut self, now: u64, speed: u32) {
-        let (due, carry) = arrival(self.gap, now, speed);
+        let (due, carry) = arrival(self.gap as u32, now, speed);
         self.keep_due(due, carry);
     }
 
@@ -303,20 +362,21 @@ impl Lane {
         now: u64,
         settings: LaneSettings,
     ) -> impl Iterator<Item = (u32, u32)> {
-        let mut left = if self.count == 0 { 0 } else { self.moved(now, settings.speed()) };
+        let front = self.gap - if self.count == 0 { 0 } else { self.moved(now, settings.speed()) as i64 };
+        let mut left = front.min(0).unsigned_abs();
         let mut ahead = u64::from(self.length()) + u64::from(settings.spacing());
         let mut at = self.head;
         (0..self.count).map(move |row| {
             let slot = slots.slot(at);
             at = slots.behind(at);
-            let gap = u64::from(if row == 0 {
-                self.gap
+            let gap = if row == 0 {
+                front.max(0) as u64
             } else if row <= self.touching {
                 0
             } else {
-                slot.gap
-            });
-            let eaten = gap.min(left);
+                u64::from(slot.gap)
+            };
+            let eaten = if row == 0 { 0 } else { gap.min(left) };
             left -= eaten;
             ahead -= u64::from(settings.spacing()) + gap - eaten;
             (ahead as u32, slot.handle)
@@ -341,7 +401,7 @@ impl Lane {
             ahead = Some(position);
         }
         if let (Some(&(front, _)), Some(&(tail, _))) = (items.first(), items.last()) {
-            self.gap = self.length() - front;
+            self.gap = i64::from(self.length() - front);
             self.tail = tail;
             self.set_due(now, settings.speed());
         }
@@ -373,11 +433,11 @@ impl Lane {
 
 /// When an item `gap` units from the end at the end of tick `now` arrives, and how much further it could have moved.
 pub(super) fn arrival(gap: u32, now: u64, speed: u32) -> (u64, u32) {
-    let ticks = gap.div_ceil(speed).max(1);
-    (
-        now + u64::from(ticks),
-        if gap == 0 { 0 } else { (u64::from(ticks) * u64::from(speed) - u64::from(gap)) as u32 },
-    )
+    if gap == 0 {
+        return (now + 1, 0);
+    }
+    let ticks = gap.div_ceil(speed);
+    (now + u64::from(ticks), ticks * speed - gap)
 }
 
 #[cfg(test)]

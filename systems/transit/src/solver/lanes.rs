@@ -223,7 +223,7 @@ impl Lanes {
 
     /// See [`Shard::leave_gaps`].
     #[inline(always)]
-    pub(super) fn leave_gaps(&mut self, lane: u32, now: u64) -> (u32, bool) {
+    pub(super) fn leave_gaps(&mut self, lane: u32, now: u64) -> bool {
         let (shard, row, settings) = self.parts(lane);
         shard.leave_gaps(row, now, settings)
     }
@@ -390,18 +390,17 @@ impl Shard {
         }
     }
 
-    /// Takes the front item off a lane of gaps and notes when the next one arrives; gives its handle, and whether only
-    /// that makes room for another (elsewhere it is known when there will be).
+    /// Takes the front item off a lane of gaps and notes when the next one arrives; true where only that makes room for
+    /// another (elsewhere it is known when there will be).
     #[inline(always)]
-    pub(super) fn leave_gaps(&mut self, row: usize, now: u64, settings: LaneSettings) -> (u32, bool) {
+    pub(super) fn leave_gaps(&mut self, row: usize, now: u64, settings: LaneSettings) -> bool {
         let it = &mut self.rows[row];
         let packed = it.is_packed(settings);
-        it.settle(&mut self.slots, now, settings);
-        let handle = it.pop(&mut self.slots, now, settings);
+        it.leave(&mut self.slots, now, settings);
         if it.due != NEVER {
             self.arrivals.push(it.due, row as u32);
         }
-        (handle, packed)
+        packed
     }
 
     /// Puts an item onto a lane of gaps, `carry` units from its entry or as far as it gets, and notes when it arrives
@@ -417,13 +416,10 @@ impl Shard {
         handle: u32,
     ) -> Option<u32> {
         let it = &mut self.rows[row];
-        let room = if it.is(SINGLE) { -1 } else { it.room(now, settings) };
-        if room < 0 {
+        if it.flags & (FROZEN | SINGLE) != 0 {
             return None;
         }
-        let position = i64::from(carry).min(room) as u32;
-        it.settle(&mut self.slots, now, settings);
-        it.push(&mut self.slots, now, settings, position, handle);
+        let position = it.enter(&mut self.slots, now, settings, carry, handle)?;
         if it.count == 1 {
             self.arrivals.push(it.due, row as u32);
         }

@@ -257,7 +257,7 @@ impl TransitSolver {
                         let shard = &mut shards[(lane >> SHARD_BITS) as usize - first];
                         let row = lane as usize % (1 << SHARD_BITS);
                         let settings = classes[usize::from(shard.rows[row].class)];
-                        if shard.leave_gaps(row, now, settings).1 {
+                        if shard.leave_gaps(row, now, settings) {
                             full.push(lane);
                         }
                     }

@@ -1,4 +1,4 @@
-//! Where the items of lanes lie: blocks of four, chained per lane, out of one arena.
+//! Where the items of lanes lie: blocks of three, chained per lane, out of one arena.
 //!
 //! A block is taken when an item enters and given back when its last one leaves. What enters lanes in one tick so lies
 //! side by side, and it leaves side by side, since all of it was as long on its way; a tick walks two stretches of
@@ -7,7 +7,7 @@
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Items in a block: few, since up to two blocks of a lane are not full.
-const BLOCK: u32 = 4;
+const BLOCK: u32 = 3;
 
 /// One item of a lane.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Slot {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Slots {
-    /// Four a block.
+    /// Three a block.
     slots: Vec<Slot>,
     /// Per block, the first slot of the one behind, or of the next free one.
     next: Vec<u32>,
@@ -45,7 +45,7 @@ impl Slots {
     /// The slot of the item behind, if there is one.
     #[inline]
     pub(super) fn behind(&self, at: u32) -> u32 {
-        if at % BLOCK == BLOCK - 1 { self.next[(at / BLOCK) as usize] } else { at + 1 }
+        if Slots::ends_block(at) { self.next[(at / BLOCK) as usize] } else { at + 1 }
     }
 
     /// The first slot of the block behind that of `at`.
@@ -56,7 +56,7 @@ impl Slots {
     /// The slot for an item behind the one at `at`, in the same block or in one that is taken and chained to it.
     #[inline]
     pub(super) fn take_behind(&mut self, at: u32) -> u32 {
-        if at % BLOCK != BLOCK - 1 {
+        if !Slots::ends_block(at) {
             return at + 1;
         }
         let next = self.take();
@@ -82,8 +82,13 @@ impl Slots {
         self.free = at - at % BLOCK;
     }
 
-    /// True where two slots lie in one block.
+    /// True where a slot is the last one of its block.
     #[inline]
+    pub(super) fn ends_block(at: u32) -> bool {
+        at % BLOCK == BLOCK - 1
+    }
+
+    /// True where two slots lie in one block.
     pub(super) fn share_block(a: u32, b: u32) -> bool {
         a / BLOCK == b / BLOCK
     }
