@@ -9,9 +9,10 @@
 
 use super::junction::{Junction, View};
 use super::lane::{FROZEN, SINGLE};
+use super::lanes::Stretch;
 use super::wheel::Due;
 use super::{TransitSolver, has_more};
-use crate::endpoints::Supply;
+use crate::endpoints::{Endpoints, SinkRow, Supply};
 use crate::events::EventKind;
 use crate::network::NONE;
 
@@ -20,25 +21,13 @@ impl TransitSolver {
     /// nothing done, in all other cases.
     #[inline]
     pub(super) fn pass_on_alone(&mut self, joint: u32) -> bool {
-        let now = self.tick;
         let junction = &mut self.junctions[joint as usize];
-        let Some(side) = single_bit(junction.waiting) else { return false };
-        let ways = junction.out_mask & !(1u16 << side) as u8;
-        if ways == 0 {
-            return false;
+        let Some(passed) = pass_on(junction, &mut self.lanes.whole(), self.tick) else { return false };
+        if passed.opens {
+            self.tell_upstream(passed.from);
         }
-        let direction = junction.turn(ways);
-        let (from, to) = (junction.outs[side as usize] ^ 1, junction.outs[direction as usize]);
-        let Some((handle, carry)) = self.lanes.waiting_gaps(from, now) else { return false };
-        let Some(position) = self.lanes.enter_gaps(to, now, carry, handle) else { return false };
-        junction.waiting = 0;
-        junction.listed = false;
-        junction.cursor = direction + 1;
-        if self.lanes.leave_gaps(from, now) {
-            self.tell_upstream(from);
-        }
-        self.note_left(from);
-        self.note_entered(to, position, handle);
+        self.note_left(passed.from);
+        self.note_entered(passed.to, passed.position, passed.handle);
         true
     }
 
@@ -66,11 +55,12 @@ impl TransitSolver {
         junction.waiting = 0;
         junction.listed = false;
         let key = junction.key;
-        let handle = if row.is(SINGLE) {
+        let single = row.is(SINGLE);
+        let handle = if single {
             self.leave(lane)
         } else {
             let handle = self.lanes.front(lane);
-            if self.lanes.leave_gaps(lane, now) {
+            if self.lanes.whole().leave_gaps(lane, now) {
                 self.tell_upstream(lane);
             }
             self.note_left(lane);
@@ -111,13 +101,99 @@ impl TransitSolver {
         if single {
             self.enter(lane, 0, handle);
         } else {
-            self.lanes.enter_gaps(lane, now, 0, handle);
+            self.lanes.whole().enter_gaps(lane, now, 0, handle);
             self.note_entered(lane, 0, handle);
         }
         self.totals.created += 1;
         self.events.push(EventKind::Created, key, handle);
         true
     }
+}
+
+/// An item that went from one lane to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passed {
+    from: u32,
+    /// Only what left makes room on `from` for another item.
+    opens: bool,
+    to: u32,
+    position: u32,
+    handle: u32,
+}
+
+/// See [`TransitSolver::pass_on_alone`]; `None` with nothing done where a lane lies outside `lanes` too.
+#[inline(always)]
+fn pass_on(junction: &mut Junction, lanes: &mut Stretch<'_>, now: u64) -> Option<Passed> {
+    let side = single_bit(junction.waiting)?;
+    let ways = junction.out_mask & !(1u16 << side) as u8;
+    if ways == 0 {
+        return None;
+    }
+    let direction = junction.turn(ways);
+    let (from, to) = (junction.outs[side as usize] ^ 1, junction.outs[direction as usize]);
+    let (handle, carry) = lanes.waiting_gaps(from, now)?;
+    let position = lanes.enter_gaps(to, now, carry, handle)?;
+    junction.waiting = 0;
+    junction.listed = false;
+    junction.cursor = direction + 1;
+    let opens = lanes.leave_gaps(from, now);
+    Some(Passed { from, opens, to, position, handle })
+}
+
+/// What became of a junction that was visited with the lanes of one stretch.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Local {
+    /// An item went on from this lane.
+    Passed(u32, bool),
+    /// An item left this lane for the sink.
+    Delivered(u32, bool, u32),
+    /// The source may put an item onto this lane, which has room.
+    Feed(u32, u32),
+    /// Nothing has been done: it is not simple, or concerns lanes elsewhere.
+    Left,
+}
+
+/// As the functions above, for what needs lanes of one stretch only.
+#[inline]
+pub(super) fn visit_locally(
+    junction: &mut Junction,
+    lanes: &mut Stretch<'_>,
+    endpoints: &Endpoints,
+    now: u64,
+) -> Local {
+    if junction.station == NONE {
+        return match pass_on(junction, lanes, now) {
+            Some(passed) => Local::Passed(passed.from, passed.opens),
+            None => Local::Left,
+        };
+    }
+    let Some(input) = single_bit(junction.waiting) else { return Local::Left };
+    if let Some(direction) = (input as usize).checked_sub(6) {
+        let Some((source, to)) = feeding(junction, endpoints, direction, now) else { return Local::Left };
+        if !lanes.has_room(to, now) {
+            return Local::Left;
+        }
+        (junction.waiting, junction.listed) = (0, false);
+        return Local::Feed(source, to);
+    }
+    let from = junction.outs[input as usize] ^ 1;
+    let takes_all = endpoints.sinks.get(junction.sink as usize).is_some_and(SinkRow::takes_all);
+    if !takes_all || junction.router != 0 {
+        return Local::Left;
+    }
+    let Some((handle, _)) = lanes.waiting_gaps(from, now) else { return Local::Left };
+    (junction.waiting, junction.listed) = (0, false);
+    Local::Delivered(from, lanes.leave_gaps(from, now), handle)
+}
+
+/// The source that feeds the lane in `direction` and that lane, where an item is due that no container holds.
+#[inline]
+fn feeding(junction: &Junction, endpoints: &Endpoints, direction: usize, now: u64) -> Option<(u32, u32)> {
+    let source = endpoints.stations[junction.station as usize].sources[direction];
+    let row = &endpoints.sources[source as usize];
+    let to = junction.outs[direction];
+    let contained = matches!(row.source.supply, Supply::Container(..));
+    (to != NONE && !contained && row.is_ready(now, None)).then_some((source, to))
 }
 
 /// The number of the one bit that is set; `None` for none and for several.
@@ -151,16 +227,10 @@ pub(super) fn plan(view: &View<'_>, junction: &Junction) -> Plan {
     let Some(input) = single_bit(junction.waiting) else { return Plan::General };
     let is_gaps = |lane: u32| view.lanes.row(lane).flags & (FROZEN | SINGLE) == 0;
     if input >= 6 {
-        let direction = input as usize - 6;
-        let source = view.endpoints.stations[junction.station as usize].sources[direction];
-        let row = &view.endpoints.sources[source as usize];
-        let to = junction.outs[direction];
-        let contained = matches!(row.source.supply, Supply::Container(..));
-        if to == NONE || contained || !row.is_ready(now, None) || !is_gaps(to) || view.lanes.room(to, now) < 0
-        {
-            return Plan::General;
-        }
-        return Plan::Feed { source, to };
+        return match feeding(junction, view.endpoints, input as usize - 6, now) {
+            Some((source, to)) if is_gaps(to) && view.lanes.room(to, now) >= 0 => Plan::Feed { source, to },
+            _ => Plan::General,
+        };
     }
     let from = junction.outs[input as usize] ^ 1;
     if !is_gaps(from) {

@@ -194,19 +194,6 @@ impl Lanes {
         if row.is(SINGLE) { shard.singles[row.head as usize].front() } else { row.front(&shard.slots) }
     }
 
-    /// Reads what the next visit of the junction where a lane ends will need, and of the one where it begins.
-    #[inline]
-    pub(super) fn touch(&self, lane: u32, front: bool) -> u32 {
-        let (shard, row) = place(lane);
-        let shard = &self.shards[shard];
-        let row = &shard.rows[row];
-        match row.is(SINGLE) {
-            true => row.head,
-            false if front => row.touch_front(&shard.slots),
-            false => row.touch_back(&shard.slots),
-        }
-    }
-
     /// Takes the front item out in tick `now`.
     #[inline]
     pub(crate) fn pop(&mut self, lane: u32, now: u64) -> u32 {
@@ -221,29 +208,10 @@ impl Lanes {
         shard.push(row, now, settings, position, handle, items);
     }
 
-    /// See [`Shard::leave_gaps`].
-    #[inline(always)]
-    pub(super) fn leave_gaps(&mut self, lane: u32, now: u64) -> bool {
-        let (shard, row, settings) = self.parts(lane);
-        shard.leave_gaps(row, now, settings)
-    }
-
-    /// See [`Shard::enter_gaps`].
-    #[inline(always)]
-    pub(super) fn enter_gaps(&mut self, lane: u32, now: u64, carry: u32, handle: u32) -> Option<u32> {
-        let (shard, row, settings) = self.parts(lane);
-        shard.enter_gaps(row, now, settings, carry, handle)
-    }
-
-    /// The front item of a lane of gaps and how far it wants to go beyond the end in tick `now`; `None` where items
-    /// are kept one by one or time stands still.
+    /// All lanes.
     #[inline]
-    pub(super) fn waiting_gaps(&self, lane: u32, now: u64) -> Option<(u32, u32)> {
-        let (shard, row) = place(lane);
-        let shard = &self.shards[shard];
-        let row = &shard.rows[row];
-        let carry = if row.due == now { row.carry() } else { 0 };
-        (row.flags & (FROZEN | SINGLE) == 0).then(|| (row.front(&shard.slots), carry))
+    pub(super) fn whole(&mut self) -> Stretch<'_> {
+        Stretch { shards: &mut self.shards, first: 0, classes: &self.classes }
     }
 
     /// All items of a lane at the end of tick `now` as (position, handle), front to back.
@@ -346,6 +314,71 @@ impl Lanes {
         let shard = &self.shards[shard];
         let row = &shard.rows[row];
         if row.is(SINGLE) { shard.singles.get(row.head as usize) } else { None }
+    }
+}
+
+/// Lanes whose shards lie side by side: all of a solver, or those that one thread works on.
+#[derive(Debug)]
+pub(super) struct Stretch<'a> {
+    pub(super) shards: &'a mut [Shard],
+    /// How many shards lie before.
+    pub(super) first: usize,
+    pub(super) classes: &'a [LaneSettings],
+}
+
+impl Stretch<'_> {
+    #[inline(always)]
+    fn parts(&mut self, lane: u32) -> Option<(&mut Shard, usize, LaneSettings)> {
+        let (shard, row) = place(lane);
+        let shard = self.shards.get_mut(shard.wrapping_sub(self.first))?;
+        let settings = self.classes[usize::from(shard.rows[row].class)];
+        Some((shard, row, settings))
+    }
+
+    /// See [`Shard::enter_gaps`]; `None` for lanes elsewhere too.
+    #[inline(always)]
+    pub(super) fn enter_gaps(&mut self, lane: u32, now: u64, carry: u32, handle: u32) -> Option<u32> {
+        let (shard, row, settings) = self.parts(lane)?;
+        shard.enter_gaps(row, now, settings, carry, handle)
+    }
+
+    /// See [`Shard::leave_gaps`]; false for lanes elsewhere.
+    #[inline(always)]
+    pub(super) fn leave_gaps(&mut self, lane: u32, now: u64) -> bool {
+        self.parts(lane).is_some_and(|(shard, row, settings)| shard.leave_gaps(row, now, settings))
+    }
+
+    /// The front item of a lane of gaps and how far it wants to go beyond the end in tick `now`; `None` where items are
+    /// kept one by one or time stands still, and for lanes elsewhere.
+    #[inline(always)]
+    pub(super) fn waiting_gaps(&self, lane: u32, now: u64) -> Option<(u32, u32)> {
+        let (shard, row) = place(lane);
+        let shard = self.shards.get(shard.wrapping_sub(self.first))?;
+        let row = &shard.rows[row];
+        let carry = if row.due == now { row.carry() } else { 0 };
+        (row.flags & (FROZEN | SINGLE) == 0).then(|| (row.front(&shard.slots), carry))
+    }
+
+    /// True where a lane of gaps has room in tick `now`.
+    #[inline]
+    pub(super) fn has_room(&self, lane: u32, now: u64) -> bool {
+        let (shard, row) = place(lane);
+        let Some(shard) = self.shards.get(shard.wrapping_sub(self.first)) else { return false };
+        let row = &shard.rows[row];
+        !row.is(SINGLE) && row.room(now, self.classes[usize::from(row.class)]) >= 0
+    }
+
+    /// Reads what the next visit of the junction where a lane ends will need, or of the one where it begins.
+    #[inline]
+    pub(super) fn touch(&self, lane: u32, front: bool) -> u32 {
+        let (shard, row) = place(lane);
+        let Some(shard) = self.shards.get(shard.wrapping_sub(self.first)) else { return 0 };
+        let row = &shard.rows[row];
+        match row.is(SINGLE) {
+            true => row.head,
+            false if front => row.touch_front(&shard.slots),
+            false => row.touch_back(&shard.slots),
+        }
     }
 }
 

@@ -13,13 +13,13 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 use voxtick_worlds::Inventories;
 
-use super::alone::{Plan, plan};
+use super::alone::{Local, Plan, plan, visit_locally};
 use super::junction::{Junction, View};
 use super::lane::SINGLE;
-use super::lanes::{Lanes, SHARD_BITS};
+use super::lanes::{Lanes, SHARD_BITS, Stretch};
 use super::runs;
 use super::wheel::Due;
-use super::{TransitSolver, has_more};
+use super::{AHEAD, TransitSolver, has_more, touch};
 use crate::endpoints::Endpoints;
 use crate::events::EventKind;
 use crate::network::NONE;
@@ -48,6 +48,8 @@ struct Heard {
 /// What the junctions of one part decided.
 #[derive(Debug, Clone, Default)]
 struct Decided {
+    /// What is due in this tick has been listed.
+    heard: bool,
     listed: Vec<u32>,
     /// By the part that the lane belongs to.
     moves: Vec<Moves>,
@@ -95,6 +97,9 @@ impl TransitSolver {
         let mut parts = std::mem::take(&mut self.scratch.parts);
         parts.resize(threads);
         self.hear(&mut parts);
+        if self.feed.is_none() {
+            self.run_locally(&mut parts);
+        }
         self.decide_in_parallel(&mut parts);
         for decided in &mut parts.decided {
             for joint in decided.plain.drain(..) {
@@ -167,7 +172,25 @@ impl TransitSolver {
         self.due = parts.heard.iter().flat_map(|heard| &heard.by_part).map(Vec::len).sum();
     }
 
-    /// Decides, in parallel over junctions, what is simple; all else becomes a job.
+    /// Does, in parallel over shards of lanes and the junctions whose rows lie alike, what is simple and meets lanes of one
+    /// part only: where pipes were laid in some order, nearly all there is.
+    fn run_locally(&mut self, parts: &mut Parts) {
+        let count = parts.heard.len();
+        let junctions = self.junctions.len().div_ceil(count).max(1);
+        let share = self.lanes.shards.len().div_ceil(count).max(1);
+        let (now, endpoints, classes) = (self.tick, &self.endpoints, &self.lanes.classes);
+        let heard = &parts.heard;
+        let shards = self.lanes.shards.par_chunks_mut(share).zip(parts.full.par_iter_mut());
+        let rows = self.junctions.par_chunks_mut(junctions).zip(parts.decided.par_iter_mut());
+        shards.zip(rows).enumerate().for_each(|(at, ((shards, full), (rows, decided)))| {
+            let first = at * junctions;
+            decided.hear(rows, first, heard.iter().flat_map(|heard| &heard.by_part[at]), now);
+            let lanes = Stretch { shards, first: at * share, classes };
+            decided.run(rows, first, lanes, endpoints, now, at, full);
+        });
+    }
+
+    /// Decides, in parallel over junctions, what else is simple; all else becomes a job.
     fn decide_in_parallel(&mut self, parts: &mut Parts) {
         let view =
             View { lanes: &self.lanes, endpoints: &self.endpoints, items: &self.items, now: self.tick };
@@ -178,9 +201,7 @@ impl TransitSolver {
         self.junctions.par_chunks_mut(junctions).zip(parts.decided.par_iter_mut()).enumerate().for_each(
             |(at, (rows, decided))| {
                 let first = at * junctions;
-                for &(joint, input) in heard.iter().flat_map(|heard| &heard.by_part[at]) {
-                    decided.hear(&mut rows[joint as usize - first], joint, input, view.now);
-                }
+                decided.hear(rows, first, heard.iter().flat_map(|heard| &heard.by_part[at]), view.now);
                 decided.decide(rows, first, lanes, &view);
             },
         );
@@ -290,23 +311,87 @@ impl Parts {
 }
 
 impl Decided {
-    fn hear(&mut self, junction: &mut Junction, joint: u32, input: u16, now: u64) {
-        if input == 0 {
-            if junction.next_visit != now {
-                return;
+    /// Lists the junctions that are called, unless that has been done in this tick.
+    fn hear<'a>(
+        &mut self,
+        junctions: &mut [Junction],
+        first: usize,
+        calls: impl Iterator<Item = &'a (u32, u16)>,
+        now: u64,
+    ) {
+        if std::mem::replace(&mut self.heard, true) {
+            return;
+        }
+        for &(joint, input) in calls {
+            let junction = &mut junctions[joint as usize - first];
+            if input == 0 {
+                if junction.next_visit != now {
+                    continue;
+                }
+                junction.next_visit = u64::MAX;
             }
-            junction.next_visit = u64::MAX;
+            junction.waiting |= input;
+            if !junction.listed {
+                junction.listed = true;
+                self.listed.push(joint);
+            }
         }
-        junction.waiting |= input;
-        if !junction.listed {
-            junction.listed = true;
-            self.listed.push(joint);
+    }
+
+    /// Visits the junctions that are simple and need only `lanes`, those of part `part`, and leaves the others listed.
+    #[expect(clippy::too_many_arguments, reason = "what one thread works with")]
+    fn run(
+        &mut self,
+        junctions: &mut [Junction],
+        first: usize,
+        mut lanes: Stretch<'_>,
+        endpoints: &Endpoints,
+        now: u64,
+        part: usize,
+        full: &mut Vec<u32>,
+    ) {
+        let mut kept = 0;
+        for at in 0..self.listed.len() {
+            if at % AHEAD == 0 {
+                touch(junctions, first, &lanes, self.listed[at..].iter().copied());
+            }
+            let joint = self.listed[at];
+            let junction = &mut junctions[joint as usize - first];
+            let (lane, opens) = match visit_locally(junction, &mut lanes, endpoints, now) {
+                Local::Passed(from, opens) => (from, opens),
+                Local::Delivered(from, opens, handle) => {
+                    self.jobs.push((junction.key, Job::Deliver { sink: junction.sink, handle }));
+                    (from, opens)
+                }
+                Local::Feed(source, lane) => {
+                    self.feed(junction.key, source, lane, part as u32);
+                    continue;
+                }
+                Local::Left => {
+                    self.listed[kept] = joint;
+                    kept += 1;
+                    continue;
+                }
+            };
+            if opens {
+                full.push(lane);
+            }
         }
+        self.listed.truncate(kept);
+    }
+
+    /// Notes an item for a lane of part `lanes`, whose handle is given in canonical order.
+    fn feed(&mut self, key: u64, source: u32, lane: u32, lanes: u32) {
+        let entered = &mut self.moves[lanes as usize].entered;
+        let at = entered.len() as u32;
+        self.jobs.push((key, Job::Feed { source, lanes, at }));
+        entered.push(Entered { lane, position: 0, handle: NONE });
     }
 
     /// `lanes` is how many lanes a part has.
     fn decide(&mut self, junctions: &mut [Junction], first: usize, lanes: u32, view: &View<'_>) {
-        for joint in self.listed.drain(..) {
+        for at in 0..self.listed.len() {
+            let joint = self.listed[at];
             let junction = &mut junctions[joint as usize - first];
             match plan(view, junction) {
                 Plan::General if junction.station == NONE => {
@@ -330,16 +415,14 @@ impl Decided {
                     self.jobs.push((junction.key, Job::Deliver { sink: junction.sink, handle }));
                 }
                 Plan::Feed { source, to: lane } => {
-                    let entered = &mut self.moves[(lane / lanes) as usize].entered;
-                    let (at, lanes) = (entered.len() as u32, lane / lanes);
-                    self.jobs.push((junction.key, Job::Feed { source, lanes, at }));
-                    // The handle is given in canonical order.
-                    entered.push(Entered { lane, position: 0, handle: NONE });
+                    self.feed(junction.key, source, lane, lane / lanes);
                 }
             }
             junction.waiting = 0;
             junction.listed = false;
         }
+        self.listed.clear();
+        self.heard = false;
         runs::sort(&mut self.jobs, &mut self.sorted);
     }
 }
