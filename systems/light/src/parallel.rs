@@ -12,8 +12,11 @@ use crate::columns::{Columns, derive};
 use crate::opacity::Opacity;
 use crate::simd::Width;
 
-/// Chunks along one edge of the squares that are lit independently of each other.
-const TILE_EDGE: i32 = 12;
+/// The most chunks of a tile, as which chunks are lit independently of each other: what a tile needs stays in the caches.
+const LARGEST_TILE: usize = 144;
+
+/// Smaller tiles are not made for the sake of threads: the ring around such a one has more chunks than itself.
+const SMALLEST_TILE: usize = 32;
 
 /// Fewer chunks than these are lit one channel after the other: it takes as long as the waking of a thread.
 const FEWEST_CHUNKS_AT_ONCE: usize = 9;
@@ -49,11 +52,12 @@ impl TileLighter {
     /// Computes the light of the chunks of `lit` from nothing, tile by tile: light reaches 15 cells, so one ring of chunks
     /// around a tile decides all of its levels. All of them must be among the `columns`. Leaves them in another order.
     pub(crate) fn light(&self, world: &World, columns: &Columns, lit: &mut [(ChunkPos, ChunkLight)]) {
-        let tile_of = |at: ChunkPos| (at.x.div_euclid(TILE_EDGE), at.z.div_euclid(TILE_EDGE));
-        lit.sort_unstable_by_key(|&(at, _)| (tile_of(at), at));
-        let mut tiles: Vec<&mut [(ChunkPos, ChunkLight)]> =
-            lit.chunk_by_mut(|a, b| tile_of(a.0) == tile_of(b.0)).collect();
-        let in_parallel = rayon::current_num_threads() > 1;
+        let threads = rayon::current_num_threads();
+        let wanted = lit.len().div_ceil(LARGEST_TILE).next_multiple_of(threads);
+        let mut tiles = Vec::new();
+        divide(lit, wanted.min(lit.len() / SMALLEST_TILE), &mut tiles);
+        // Threads for which there is no tile take the other channel of one.
+        let in_parallel = tiles.len() < threads;
         tiles.par_iter_mut().with_max_len(1).for_each(|tile| {
             let ring = |at: ChunkPos| {
                 (-1..=1).flat_map(move |x| (-1..=1).filter_map(move |z| at.checked_offset(x, z)))
@@ -81,6 +85,32 @@ impl TileLighter {
         let lighters = self.lighters.lock().unwrap_or_else(PoisonError::into_inner);
         lighters.iter().map(ChunkLighter::memory_bytes).sum()
     }
+}
+
+/// Divides chunks into `tiles` tiles of about as many chunks each, every one ascending: halves and halves of halves, cut
+/// across the longer side so that few chunks lie beside a cut. What is beside it is computed for both tiles.
+fn divide<'a>(
+    chunks: &'a mut [(ChunkPos, ChunkLight)],
+    count: usize,
+    tiles: &mut Vec<&'a mut [(ChunkPos, ChunkLight)]>,
+) {
+    if count <= 1 {
+        chunks.sort_unstable_by_key(|&(at, _)| at);
+        tiles.push(chunks);
+        return;
+    }
+    let length = |coordinate: fn(ChunkPos) -> i32| {
+        let of_each = chunks.iter().map(|&(at, _)| i64::from(coordinate(at)));
+        of_each.clone().max().unwrap_or(0) - of_each.min().unwrap_or(0)
+    };
+    if length(|at| at.x) > length(|at| at.z) {
+        chunks.sort_unstable_by_key(|&(at, _)| (at.x, at.z));
+    } else {
+        chunks.sort_unstable_by_key(|&(at, _)| (at.z, at.x));
+    }
+    let (first, second) = chunks.split_at_mut(chunks.len() * (count / 2) / count);
+    divide(first, count / 2, tiles);
+    divide(second, count - count / 2, tiles);
 }
 
 /// Computes light of many chunks from their blocks alone, in parallel on the current rayon pool. Holds scratch only: for
