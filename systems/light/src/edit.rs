@@ -8,20 +8,26 @@
 //!
 //! Cost class: O(changed cells + layers in which levels differ x levels in which they do).
 
-use voxtick_worlds::{BlockStates, CellMask, ChunkLight, Direction, LightChannel, LightLevels, World};
+mod level;
 
+use voxtick_worlds::{
+    BlockStates, CellMask, ChunkLight, Direction, LightChannel, LightLevels, NIBBLE_BYTES, World,
+};
+
+use self::level::Step;
 use crate::area::NONE;
 use crate::columns::Columns;
-use crate::edges::{Edges, OPEN_EDGES};
+use crate::edges::Edges;
 use crate::facts::MAX_LEVEL;
-use crate::masks::{EAST_CELLS, Layer, NO_CELL, WEST_CELLS, any, bits, each, layer, set_layer};
+use crate::masks::{Layer, NO_CELL, set_layer};
+use crate::opacity::Opacity;
 use crate::sides::Sides;
 use crate::simd::{Width, for_every_width};
-use crate::spread::{Around, EdgesAround, reach, reach_past_edges};
+use crate::sources::ColumnCell;
 use crate::working::Working;
 
 /// One cell whose facts have changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChangedCell {
     /// Place of its chunk among the columns.
     pub(crate) place: u32,
@@ -31,6 +37,14 @@ pub(crate) struct ChangedCell {
     pub(crate) shaped: bool,
     /// It lets light through in another way than before; where not, only its emission has changed.
     pub(crate) reshaped: bool,
+}
+
+impl ChangedCell {
+    /// Sorts by place, section and cell.
+    #[inline]
+    pub(crate) fn key(&self) -> u64 {
+        u64::from(self.place) << 32 | u64::from(self.section) << 12 | u64::from(self.cell)
+    }
 }
 
 /// What a run of the kernel did.
@@ -55,32 +69,18 @@ pub(crate) struct EditKernel {
     lights: Vec<Option<Box<ChunkLight>>>,
     borrowed: Vec<u32>,
     sections: usize,
-    /// Sections looked at in every level.
+    /// Sections of which some levels are looked at whatever was found in those before, and the lowest such level.
     forced: Vec<u32>,
+    lowest_forced: u8,
     todo: Vec<u32>,
     next: Vec<u32>,
     steps: Vec<Step>,
-    /// Changed cells by column, from the top down: place, column, height with its sign turned.
-    pub(crate) by_column: Vec<(u32, u16, i32)>,
+    /// Changed cells by column, from the top down.
+    pub(crate) by_column: Vec<ColumnCell>,
     /// Sources to toggle: section and cell.
     pub(crate) unsettled: Vec<(u32, usize)>,
     /// Sections in which the last run changed a level.
     pub(crate) touched: Vec<(u32, u32)>,
-}
-
-/// What the step of one level found in one section, in the layers it was asked for.
-struct Step {
-    working: u32,
-    layers: u16,
-    sides: Sides,
-    lit: CellMask,
-    differ: CellMask,
-}
-
-impl Default for Step {
-    fn default() -> Step {
-        Step { working: NONE, layers: 0, sides: Sides::NONE, lit: NO_CELL, differ: NO_CELL }
-    }
 }
 
 /// What the kernel works on: the light it changes, and what the chunks let through.
@@ -166,7 +166,7 @@ impl EditKernel {
             + self.lights.capacity() * size_of::<Option<Box<ChunkLight>>>()
             + self.steps.capacity() * size_of::<Step>()
             + (self.forced.capacity() + self.todo.capacity() + self.next.capacity()) * size_of::<u32>()
-            + self.by_column.capacity() * size_of::<(u32, u16, i32)>()
+            + self.by_column.capacity() * size_of::<ColumnCell>()
             + self.unsettled.capacity() * size_of::<(u32, usize)>()
             + (self.touched.capacity() + self.borrowed.capacity()) * size_of::<(u32, u32)>()
     }
@@ -236,7 +236,7 @@ impl EditKernel {
         light.channel_mut(input.channel).get_mut(section as usize + 1)
     }
 
-    /// The neighbour of a working section, which takes part from now on.
+    /// The neighbour of a working section, which takes part from now on; [`NONE`] as well where no light enters it at all.
     #[inline]
     fn neighbour(&mut self, input: &mut EditInput<'_>, working: u32, side: Direction) -> u32 {
         let this = &self.working[working as usize];
@@ -245,7 +245,9 @@ impl EditKernel {
             return known.unwrap_or(NONE);
         }
         let (place, section) = self.beside(input.columns, this.place, this.section, side);
-        let beside = self.take_part(input, place, section);
+        let is_dark =
+            place != NONE && matches!(input.columns.at(place).sections[section as usize], Opacity::Opaque);
+        let beside = if is_dark { NONE } else { self.take_part(input, place, section) };
         self.working[working as usize].beside[side.index()] = Some(beside);
         beside
     }
@@ -264,14 +266,10 @@ impl EditKernel {
         }
     }
 
-    /// Marks what may differ in the next level where `differ` does in this one.
+    /// Marks what may differ in the next level where cells of `layers` do in this one; `rows` are those of all these layers
+    /// together.
     #[inline(always)]
-    fn mark_around(&mut self, input: &mut EditInput<'_>, working: u32, differ: &CellMask, layers: u16) {
-        let mut rows = [0; 4];
-        for y in bits(layers) {
-            let layer = layer(differ, y);
-            rows = each(|at| rows[at] | layer[at]);
-        }
+    fn mark_around(&mut self, input: &mut EditInput<'_>, working: u32, layers: u16, rows: Layer) {
         let near = Sides::near(rows);
         self.mark(working, layers | layers << 1 | layers >> 1, near);
         if layers & 1 != 0 {
@@ -289,49 +287,104 @@ impl EditKernel {
         }
     }
 
-    /// Marks the layers that changed cells can have an effect in at any level, and returns the brightest level at which
-    /// they can.
+    /// Marks the layers in which a changed cell may be the first to differ, for the levels at which it may, and returns
+    /// the brightest of them.
+    ///
+    /// A cell differs first at the brighter of its old level and its new one, and from there on the difference is followed
+    /// from level to level. So nothing is to be looked at below its old level, nor above what it or a neighbour had or it
+    /// emits now: what a neighbour gains is followed from there.
     fn force(&mut self, input: &mut EditInput<'_>, changed: &[ChangedCell]) -> u8 {
+        self.lowest_forced = MAX_LEVEL;
         let mut brightest = 0;
-        for &ChangedCell { place, section, cell, shaped, .. } in changed {
-            let cell = usize::from(cell);
+        for same_section in changed.chunk_by(|a, b| (a.place, a.section) == (b.place, b.section)) {
+            let ChangedCell { place, section, .. } = same_section[0];
             let working = self.take_part(input, place, section);
-            self.force_cell(working, cell);
-            let opacity = &input.columns.at(place).sections[section as usize];
-            if input.channel == LightChannel::Block {
-                let emission = opacity.mixed().and_then(|mixed| crate::opacity::find(&mixed.emitters, cell));
-                brightest = brightest.max(emission.unwrap_or(0));
-            }
-            brightest = brightest.max(self.working[working as usize].level(cell));
-            for side in Direction::ALL {
-                let (beside, other) = match crate::opacity::beside_within(cell, side) {
-                    Some(other) => (working, other),
-                    None => {
-                        let beside = self.neighbour(input, working, side);
-                        match crate::edges::across(cell, side) {
-                            Some(other) if beside != NONE => (beside, other),
-                            _ => continue,
-                        }
-                    }
-                };
-                let level = self.working[beside as usize].level(other);
-                brightest = brightest.max(level);
-                if shaped {
-                    self.force_cell(beside, other);
-                }
+            let columns = input.columns;
+            let mut emitters = match (input.channel, columns.at(place).sections[section as usize].mixed()) {
+                (LightChannel::Block, Some(mixed)) => &mixed.emitters[..],
+                _ => &[],
+            };
+            for changed in same_section {
+                emitters = &emitters[emitters.iter().take_while(|at| at.0 < changed.cell).count()..];
+                let emission = emitters.first().filter(|at| at.0 == changed.cell).map_or(0, |at| at.1);
+                brightest = brightest.max(self.force_around(input, working, *changed, emission));
             }
         }
         brightest
     }
 
-    fn force_cell(&mut self, working: u32, cell: usize) {
+    /// See [`EditKernel::force`].
+    #[inline(always)]
+    fn force_around(
+        &mut self,
+        input: &mut EditInput<'_>,
+        working: u32,
+        changed: ChangedCell,
+        emission: u8,
+    ) -> u8 {
+        let cell = usize::from(changed.cell);
+        if !changed.reshaped {
+            return self.force_cell(working, cell, emission);
+        }
+        let this = &self.working[working as usize];
+        let is_inner = Sides::of_cell(cell) == Sides::NONE && (256..3840).contains(&cell);
+        if is_inner && !changed.shaped {
+            let around = match &this.levels {
+                LightLevels::Nibbles(nibbles) => {
+                    let level = |cell: usize| nibbles[cell / 2 % NIBBLE_BYTES] >> (cell % 2 * 4) & 15;
+                    let across =
+                        level(cell - 16).max(level(cell + 16)).max(level(cell - 1)).max(level(cell + 1));
+                    across.max(level(cell - 256)).max(level(cell + 256))
+                }
+                even => even.level(0).unwrap_or(0),
+            };
+            return self.force_cell(working, cell, emission.max(around.saturating_sub(1)));
+        }
+        let mut most = emission.max(this.level(cell));
+        let mut around = [None; 6];
+        for side in Direction::ALL {
+            let (beside, other) = match crate::opacity::beside_within(cell, side) {
+                Some(other) => (working, other),
+                None => {
+                    let beside = self.neighbour(input, working, side);
+                    match crate::edges::across(cell, side) {
+                        Some(other) if beside != NONE => (beside, other),
+                        _ => continue,
+                    }
+                }
+            };
+            most = most.max(self.working[beside as usize].level(other).saturating_sub(1));
+            around[side.index()] = Some((beside, other));
+        }
+        let mut brightest = self.force_cell(working, cell, most);
+        for (beside, other) in around.into_iter().flatten().filter(|_| changed.shaped) {
+            brightest = brightest.max(self.force_cell(beside, other, most));
+        }
+        brightest
+    }
+
+    /// Has the layer of `cell` looked at in the levels from its own up to `most`, at least in its own, and returns the
+    /// brightest of them.
+    #[inline(always)]
+    fn force_cell(&mut self, working: u32, cell: usize, most: u8) -> u8 {
         let this = &mut self.working[working as usize];
-        if this.forced == 0 {
+        let own = this.level(cell);
+        let most = own.max(most);
+        if most == 0 {
+            return 0;
+        }
+        if !this.is_forced {
+            this.is_forced = true;
             self.forced.push(working);
+            this.forced = [0; 16];
             this.forced_sides = Sides::NONE;
         }
-        this.forced |= 1 << (cell / 256);
+        for level in own..=most {
+            this.forced[usize::from(level & 15)] |= 1 << (cell / 256);
+        }
         this.forced_sides |= Sides::of_cell(cell);
+        self.lowest_forced = self.lowest_forced.min(own.max(1));
+        most
     }
 
     #[inline(always)]
@@ -411,7 +464,7 @@ fn run(
     let mut supported = true;
     for level in (1..=brightest).rev() {
         supported &= kernel.take_level(input, level);
-        if !supported || kernel.next.is_empty() && kernel.forced.is_empty() {
+        if !supported || kernel.next.is_empty() && level <= kernel.lowest_forced {
             break;
         }
     }
@@ -421,163 +474,6 @@ fn run(
 }
 
 impl EditKernel {
-    /// One level: finds the new masks of all marked layers. False where a cell costs more than one level.
-    #[inline(always)]
-    fn take_level(&mut self, input: &mut EditInput<'_>, level: u8) -> bool {
-        std::mem::swap(&mut self.todo, &mut self.next);
-        for at in 0..self.forced.len() {
-            let forced = self.forced[at];
-            if self.working[forced as usize].layers == 0 {
-                self.todo.push(forced);
-            }
-            let forced = &mut self.working[forced as usize];
-            if forced.layers == 0 {
-                forced.sides = Sides::NONE;
-            }
-            forced.layers |= forced.forced;
-            forced.sides |= forced.forced_sides;
-        }
-        let sky_sources = input.channel == LightChannel::Sky && level == MAX_LEVEL;
-        let todo = std::mem::take(&mut self.todo);
-        let mut steps = std::mem::take(&mut self.steps);
-        if steps.len() < todo.len() {
-            steps.resize_with(todo.len(), Step::default);
-        }
-        for (step, &working) in steps.iter_mut().zip(&todo) {
-            step.working = working;
-            let this = &mut self.working[working as usize];
-            step.layers = std::mem::take(&mut this.layers);
-            step.sides = this.sides;
-            if sky_sources {
-                this.read(step.layers, level);
-            } else {
-                self.read_around(input, working, step.layers, step.sides, level + 1);
-            }
-        }
-        let mut supported = true;
-        for step in steps.iter_mut().take(todo.len()) {
-            let this = &self.working[step.working as usize];
-            let opacity = &input.columns.at(this.place).sections[this.section as usize];
-            supported &= opacity.mixed().is_none_or(|mixed| mixed.slow.is_empty());
-            if sky_sources {
-                this.step_sources(step.layers, &mut step.lit, &mut step.differ);
-                continue;
-            }
-            let emitters = match (input.channel, opacity.mixed()) {
-                (LightChannel::Block, Some(mixed)) => &mixed.emitters[..],
-                _ => &[],
-            };
-            self.step(step, opacity.open(), emitters, level);
-        }
-        let steps_taken = &steps[..todo.len()];
-        for step in steps_taken {
-            self.commit(input, step, level);
-        }
-        self.steps = steps;
-        self.todo = todo;
-        self.todo.clear();
-        supported
-    }
-
-    /// Makes the lit cells at `level` of all that a step in `layers` looks at known.
-    #[inline(always)]
-    fn read_around(&mut self, input: &mut EditInput<'_>, working: u32, layers: u16, sides: Sides, level: u8) {
-        self.working[working as usize].read(layers | layers << 1 | layers >> 1, level);
-        if layers & 1 != 0 {
-            self.read_beside(input, working, Direction::Down, 1 << 15, level);
-        }
-        if layers >> 15 != 0 {
-            self.read_beside(input, working, Direction::Up, 1, level);
-        }
-        for side in Sides::ALL.into_iter().filter(|&side| sides.has(side)) {
-            self.read_beside(input, working, side, layers, level);
-        }
-    }
-
-    #[inline(always)]
-    fn read_beside(
-        &mut self,
-        input: &mut EditInput<'_>,
-        working: u32,
-        side: Direction,
-        layers: u16,
-        level: u8,
-    ) {
-        let beside = self.neighbour(input, working, side);
-        if beside != NONE {
-            self.working[beside as usize].read(layers, level);
-        }
-    }
-
-    /// The rules, in the layers of the step: lit is what was, what emits, and what opens to a lit cell.
-    #[inline(always)]
-    fn step(&self, step: &mut Step, open: &CellMask, emitters: &[(u16, u8)], level: u8) {
-        let this = &self.working[step.working as usize];
-        let [down, up, mut north, mut south, mut west, mut east] = this.beside;
-        // What was not read is not looked at, and the cells there do not differ.
-        let mut valid = [u64::MAX; 4];
-        if !step.sides.has(Direction::North) {
-            north = None;
-            valid[0] &= !0xFFFF;
-        }
-        if !step.sides.has(Direction::South) {
-            south = None;
-            valid[3] &= !(0xFFFF << 48);
-        }
-        if !step.sides.has(Direction::West) {
-            west = None;
-            valid = each(|at| valid[at] & !WEST_CELLS);
-        }
-        if !step.sides.has(Direction::East) {
-            east = None;
-            valid = each(|at| valid[at] & !EAST_CELLS);
-        }
-        let lit = |beside: Option<u32>| self.lit(beside, level + 1);
-        let beside = [lit(down), lit(up), lit(north), lit(south), lit(west), lit(east)];
-        let around = Around { own: this.lit(level + 1), beside };
-        let own_edges = self.edges.get(this.edges as usize);
-        let edges = [own_edges, self.edges(down), self.edges(north), self.edges(west)];
-        let edged = edges.iter().any(Option::is_some);
-        let edges = EdgesAround {
-            own: edges[0].unwrap_or(&OPEN_EDGES),
-            down: edges[1].unwrap_or(&OPEN_EDGES),
-            north: edges[2].unwrap_or(&OPEN_EDGES),
-            west: edges[3].unwrap_or(&OPEN_EDGES),
-        };
-        for y in bits(step.layers) {
-            let reached: Layer = if edged { reach_past_edges(&around, &edges, y) } else { reach(&around, y) };
-            let (own, open, before) = (layer(around.own, y), layer(open, y), this.stored_layer(y, level));
-            let differ = each(|at| ((own[at] | reached[at] & open[at]) ^ before[at]) & valid[at]);
-            set_layer(&mut step.lit, y, each(|at| before[at] ^ differ[at]));
-            set_layer(&mut step.differ, y, differ);
-        }
-        for cell in emitters.iter().filter(|&&(_, emission)| emission == level).map(|&(cell, _)| cell) {
-            let (word, bit) = (usize::from(cell) / 64, 1 << (cell % 64));
-            if step.layers >> (cell / 256) & 1 != 0 && valid[word % 4] & bit != 0 {
-                let before = step.lit[word] ^ step.differ[word];
-                step.lit[word] |= bit;
-                step.differ[word] = step.differ[word] & !bit | !before & bit;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn commit(&mut self, input: &mut EditInput<'_>, step: &Step, level: u8) {
-        let this = &mut self.working[step.working as usize];
-        let mut differing = 0_u16;
-        for y in bits(step.layers) {
-            let differ = layer(&step.differ, y);
-            if any(differ) {
-                differing |= 1 << y;
-                this.note(y, level, differ);
-            }
-        }
-        this.set_lit(step.layers, level, &step.lit);
-        if differing != 0 {
-            self.mark_around(input, step.working, &step.differ, differing);
-        }
-    }
-
     /// Notes that `cell` of a working section became a sky source or is none any more.
     pub(crate) fn toggle_source(&mut self, working: u32, cell: usize) {
         let this = &mut self.working[working as usize];

@@ -212,13 +212,17 @@ impl Lighting {
         self.changed.clear();
         let states = world.states();
         let bottom = world.dimension().min_section();
+        // Changes that follow each other often lie in one chunk.
+        let mut last = None;
         for change in &self.blocks {
             let (before, after) = (facts_of(states, change.before), facts_of(states, change.after));
             let position = change.position;
-            let Some(place) = self.columns.place(position.chunk()) else { continue };
-            if before == after || renewed.contains(&position.chunk()) {
-                continue;
-            }
+            let place = match last {
+                Some((chunk, place)) if chunk == position.chunk() => place,
+                _ => self.columns.place(position.chunk()).filter(|_| !renewed.contains(&position.chunk())),
+            };
+            last = Some((position.chunk(), place));
+            let Some(place) = place.filter(|_| before != after) else { continue };
             let section = (position.y >> 4) - bottom;
             let cell = position.cell();
             let Some(opacity) = self.columns.at_mut(place).sections.get_mut(section as usize) else {
@@ -234,9 +238,9 @@ impl Lighting {
             });
         }
         // A cell that changed twice counts once, with all that was ever true of it.
-        self.changed.sort_unstable();
+        self.changed.sort_unstable_by_key(ChangedCell::key);
         self.changed.dedup_by(|at, kept| {
-            let same = (at.place, at.section, at.cell) == (kept.place, kept.section, kept.cell);
+            let same = at.key() == kept.key();
             if same {
                 kept.shaped |= at.shaped;
                 kept.reshaped |= at.reshaped;

@@ -9,6 +9,28 @@ use crate::masks::has;
 use crate::opacity::Opacity;
 use crate::working::nibbles_mut;
 
+/// A changed cell, sorted by place and column from the top down: place, column and the height below the highest one, in
+/// one number, which is sorted in half the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ColumnCell(u64);
+
+impl ColumnCell {
+    fn of(changed: &ChangedCell) -> ColumnCell {
+        let height = changed.section << 4 | u32::from(changed.cell / 256);
+        let column = u64::from(changed.place) << 8 | u64::from(changed.cell % 256);
+        ColumnCell(column << 24 | u64::from(0xFF_FFFF - height))
+    }
+
+    /// The place of the chunk, and the column in it.
+    fn column(self) -> (u32, usize) {
+        ((self.0 >> 32) as u32, (self.0 >> 24 & 0xFF) as usize)
+    }
+
+    fn height(self) -> i32 {
+        0xFF_FFFF - (self.0 & 0xFF_FFFF) as i32
+    }
+}
+
 impl EditKernel {
     /// Follows every changed column down and notes the cells whose being a source has changed. Returns how many cells
     /// were settled on the way, their new level written already, and whether all the changed ones are among them.
@@ -21,18 +43,15 @@ impl EditKernel {
         // From the top of each column down, so that a column is followed once where its changes touch.
         let mut columns = std::mem::take(&mut self.by_column);
         columns.clear();
-        columns.extend(
-            changed
-                .iter()
-                .map(|at| (at.place, at.cell % 256, -(at.section as i32 * 16 + i32::from(at.cell / 256)))),
-        );
+        columns.extend(changed.iter().map(ColumnCell::of));
         columns.sort_unstable();
-        for same in columns.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let lowest = same.last().map_or(0, |last| -last.2);
+        for same in columns.chunk_by(|a, b| a.column() == b.column()) {
+            let (place, column) = same[0].column();
+            let lowest = same[same.len() - 1].height();
             let mut followed_to = i32::MAX;
-            for height in same.iter().map(|at| -at.2) {
+            for height in same.iter().map(|at| at.height()) {
                 if height < followed_to {
-                    followed_to = self.follow(input, same[0].0, usize::from(same[0].1), height, lowest);
+                    followed_to = self.follow(input, place, column, height, lowest);
                 }
             }
         }

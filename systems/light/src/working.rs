@@ -20,9 +20,11 @@ pub(crate) struct Working {
     pub(crate) edges: u32,
     /// Places of the neighbours among the working sections, once they have been asked for.
     pub(crate) beside: [Option<u32>; 6],
-    /// Layers to look at in the next level, and those to look at in every level.
+    /// Layers to look at in the next level.
     pub(crate) layers: u16,
-    pub(crate) forced: u16,
+    /// Per level the layers to look at whatever was found in the level before, where there are such.
+    pub(crate) forced: [u16; 16],
+    pub(crate) is_forced: bool,
     /// The sides of the section at which cells of those layers may differ.
     pub(crate) sides: Sides,
     pub(crate) forced_sides: Sides,
@@ -52,7 +54,8 @@ impl Default for Working {
             edges: NONE,
             beside: [None; 6],
             layers: 0,
-            forced: 0,
+            forced: [0; 16],
+            is_forced: false,
             sides: Sides::NONE,
             forced_sides: Sides::NONE,
             read: 0,
@@ -79,7 +82,7 @@ impl Working {
         self.edges = edges;
         self.beside = [None; 6];
         self.layers = 0;
-        self.forced = 0;
+        self.is_forced = false;
         self.read = 0;
         self.lit_level = 0;
         self.lit_layers = 0;
@@ -192,22 +195,23 @@ impl Working {
         })
     }
 
-    /// Notes that the cells of `differ` are at least as bright as `level` now and were not, or the other way round.
+    /// Notes that the cells of `differ` in `layers` are at least as bright as `level` now and were not, or the other way
+    /// round.
     ///
     /// A level is the number of thresholds that it reaches, and a bit of that number changes at every threshold that
     /// is a multiple of the bit's value.
     #[inline(always)]
-    pub(crate) fn note(&mut self, y: usize, level: u8, differ: Layer) {
+    pub(crate) fn note(&mut self, layers: u16, level: u8, differ: &CellMask) {
         if self.even.take().is_some() {
             self.read_all_even();
         }
-        if self.changed >> y & 1 == 0 {
-            self.changed |= 1 << y;
+        for y in bits(layers & !self.changed) {
             self.changes.iter_mut().for_each(|plane| set_layer(plane, y, [0; 4]));
         }
-        for (bit, plane) in self.changes.iter_mut().enumerate() {
-            if level.trailing_zeros() as usize >= bit {
-                let before = layer(plane, y);
+        self.changed |= layers;
+        for plane in self.changes.iter_mut().take(1 + level.trailing_zeros() as usize) {
+            for y in bits(layers) {
+                let (before, differ) = (layer(plane, y), layer(differ, y));
                 set_layer(plane, y, each(|at| before[at] ^ differ[at]));
             }
         }
