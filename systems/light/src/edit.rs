@@ -37,6 +37,8 @@ pub(crate) struct ChangedCell {
     pub(crate) shaped: bool,
     /// It lets light through in another way than before; where not, only its emission has changed.
     pub(crate) reshaped: bool,
+    /// It emits less than before.
+    pub(crate) fades: bool,
 }
 
 impl ChangedCell {
@@ -72,6 +74,8 @@ pub(crate) struct EditKernel {
     /// Sections of which some levels are looked at whatever was found in those before, and the lowest such level.
     forced: Vec<u32>,
     lowest_forced: u8,
+    /// The changed cells emit as much as before, or more, and let light through as before.
+    is_rising: bool,
     todo: Vec<u32>,
     next: Vec<u32>,
     steps: Vec<Step>,
@@ -214,6 +218,9 @@ impl EditKernel {
             self.working.push(Working::default());
         }
         self.working[self.used].start(place, section, levels, edges);
+        if self.is_rising {
+            self.working[self.used].forget_gained();
+        }
         self.places[number] = self.used as u32;
         self.used += 1;
         self.used as u32 - 1
@@ -237,23 +244,30 @@ impl EditKernel {
     }
 
     /// The neighbour of a working section, which takes part from now on; [`NONE`] as well where no light enters it at all.
-    #[inline]
+    #[inline(always)]
     fn neighbour(&mut self, input: &mut EditInput<'_>, working: u32, side: Direction) -> u32 {
-        let this = &self.working[working as usize];
-        let known = this.beside[side.index()];
-        if known.is_some() {
-            return known.unwrap_or(NONE);
+        match self.working[working as usize].beside[side.index()] {
+            Some(known) => known,
+            None => self.find_neighbour(input, working, side),
         }
+    }
+
+    #[inline(never)]
+    fn find_neighbour(&mut self, input: &mut EditInput<'_>, working: u32, side: Direction) -> u32 {
+        let this = &self.working[working as usize];
         let (place, section) = self.beside(input.columns, this.place, this.section, side);
         let is_dark =
             place != NONE && matches!(input.columns.at(place).sections[section as usize], Opacity::Opaque);
         let beside = if is_dark { NONE } else { self.take_part(input, place, section) };
         self.working[working as usize].beside[side.index()] = Some(beside);
+        if beside != NONE {
+            self.working[beside as usize].beside[side.opposite().index()] = Some(working);
+        }
         beside
     }
 
     /// Marks layers of a working section for the next level, in which cells at `sides` may differ.
-    #[inline]
+    #[inline(always)]
     fn mark(&mut self, working: u32, layers: u16, sides: Sides) {
         if working != NONE && layers != 0 {
             let marked = &mut self.working[working as usize];
@@ -379,9 +393,7 @@ impl EditKernel {
             this.forced = [0; 16];
             this.forced_sides = Sides::NONE;
         }
-        for level in own..=most {
-            this.forced[usize::from(level & 15)] |= 1 << (cell / 256);
-        }
+        this.forced[cell / 256] |= ((2_u32 << most) - (1 << own)) as u16;
         this.forced_sides |= Sides::of_cell(cell);
         self.lowest_forced = self.lowest_forced.min(own.max(1));
         most
@@ -455,6 +467,7 @@ fn run(
     outcome: &mut Option<Difference>,
 ) {
     kernel.touched.clear();
+    kernel.is_rising = changed.iter().all(|at| !at.reshaped && !at.fades);
     let (settled, all_settled) =
         if input.channel == LightChannel::Sky { kernel.move_sources(input, changed) } else { (0, false) };
     let mut brightest = kernel.force(input, if all_settled { &[] } else { changed });
@@ -463,7 +476,11 @@ fn run(
     }
     let mut supported = true;
     for level in (1..=brightest).rev() {
-        supported &= kernel.take_level(input, level);
+        supported &= if kernel.is_rising {
+            kernel.take_level::<true>(input, level)
+        } else {
+            kernel.take_level::<false>(input, level)
+        };
         if !supported || kernel.next.is_empty() && level <= kernel.lowest_forced {
             break;
         }

@@ -235,6 +235,7 @@ impl Lighting {
                 cell: cell as u16,
                 shaped: before.is_shaped() || after.is_shaped(),
                 reshaped: (before.dampening, before.faces) != (after.dampening, after.faces),
+                fades: after.emission < before.emission,
             });
         }
         // A cell that changed twice counts once, with all that was ever true of it.
@@ -244,6 +245,7 @@ impl Lighting {
             if same {
                 kept.shaped |= at.shaped;
                 kept.reshaped |= at.reshaped;
+                kept.fades |= at.fades;
             }
             same
         });

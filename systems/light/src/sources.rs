@@ -43,7 +43,30 @@ impl EditKernel {
         // From the top of each column down, so that a column is followed once where its changes touch.
         let mut columns = std::mem::take(&mut self.by_column);
         columns.clear();
-        columns.extend(changed.iter().map(ColumnCell::of));
+        for same_section in changed.chunk_by(|a, b| (a.place, a.section) == (b.place, b.section)) {
+            let ChangedCell { place, section, .. } = same_section[0];
+            let working = self.take_part(input, place, section);
+            let is_top = section as usize + 1 == input.columns.at(place).sections.len();
+            // Under cells that were no sources, a cell can only become one when they do, and it is found from there.
+            columns.extend(
+                same_section
+                    .iter()
+                    .filter(|at| {
+                        let cell = usize::from(at.cell);
+                        let may_end = self.was_source(working, cell);
+                        may_end
+                            || match cell + 256 {
+                                above @ ..4096 => self.was_source(working, above),
+                                _ if is_top => true,
+                                above => {
+                                    let working = self.take_part(input, place, section + 1);
+                                    self.was_source(working, above - 4096)
+                                }
+                            }
+                    })
+                    .map(ColumnCell::of),
+            );
+        }
         columns.sort_unstable();
         for same in columns.chunk_by(|a, b| a.column() == b.column()) {
             let (place, column) = same[0].column();

@@ -22,7 +22,7 @@ pub(crate) struct Working {
     pub(crate) beside: [Option<u32>; 6],
     /// Layers to look at in the next level.
     pub(crate) layers: u16,
-    /// Per level the layers to look at whatever was found in the level before, where there are such.
+    /// Per layer the levels in which it is looked at whatever was found in the level before, where there are such.
     pub(crate) forced: [u16; 16],
     pub(crate) is_forced: bool,
     /// The sides of the section at which cells of those layers may differ.
@@ -116,6 +116,12 @@ impl Working {
         self.lit_layers = known | layers;
     }
 
+    /// The layers to look at in `level` whatever was found in the level before.
+    #[inline(always)]
+    pub(crate) fn forced_layers(&self, level: u8) -> u16 {
+        (0..16).fold(0, |layers, y| layers | (self.forced[y] >> level & 1) << y)
+    }
+
     /// The cells at least as bright as `level`, for which they must have been read.
     #[inline(always)]
     pub(crate) fn lit(&self, level: u8) -> &CellMask {
@@ -137,6 +143,34 @@ impl Working {
         }
         self.lit_layers = layers | if self.lit_level == level { self.lit_layers } else { 0 };
         self.lit_level = level;
+    }
+
+    /// Reads the stored levels of `layers`.
+    #[inline(always)]
+    pub(crate) fn read_stored(&mut self, layers: u16) {
+        if self.even.is_none() {
+            for y in bits(layers & !self.read) {
+                self.read_layer(y);
+            }
+        }
+    }
+
+    /// The cells that were not at least as bright as the level that was worked on last and are now, where light does
+    /// nothing but rise; they take the place of the lit ones.
+    #[inline(always)]
+    pub(crate) fn gained(&self) -> &CellMask {
+        &self.lit
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_gained(&mut self, layers: u16, gained: &CellMask) {
+        for y in bits(layers) {
+            set_layer(&mut self.lit, y, layer(gained, y));
+        }
+    }
+
+    pub(crate) fn forget_gained(&mut self) {
+        self.lit = NO_CELL;
     }
 
     /// The sky sources after their changes, in `layers`, which must have been read, and where they differ from before.

@@ -27,12 +27,15 @@ impl Default for Step {
 
 impl EditKernel {
     /// One level: finds the new masks of all marked layers. False where a cell costs more than one level.
+    ///
+    /// Where light does nothing but rise from cells that emit more (`RISING`), the masks are those of the gained cells
+    /// alone: the others gain nothing from each other, so that nothing has to be known of what is beside.
     #[inline(always)]
-    pub(super) fn take_level(&mut self, input: &mut EditInput<'_>, level: u8) -> bool {
+    pub(super) fn take_level<const RISING: bool>(&mut self, input: &mut EditInput<'_>, level: u8) -> bool {
         std::mem::swap(&mut self.todo, &mut self.next);
         for &working in &self.forced {
             let this = &mut self.working[working as usize];
-            let layers = this.forced[usize::from(level)];
+            let layers = this.forced_layers(level);
             if layers == 0 {
                 continue;
             }
@@ -54,7 +57,9 @@ impl EditKernel {
             let this = &mut self.working[working as usize];
             step.layers = std::mem::take(&mut this.layers);
             step.sides = this.sides;
-            if sky_sources {
+            if RISING {
+                this.read_stored(step.layers);
+            } else if sky_sources {
                 this.read(step.layers, level);
             } else {
                 self.read_around(input, working, step.layers, step.sides, level + 1);
@@ -73,11 +78,11 @@ impl EditKernel {
                 (LightChannel::Block, Some(mixed)) => &mixed.emitters[..],
                 _ => &[],
             };
-            self.step(step, opacity.open(), emitters, level);
+            self.step::<RISING>(step, opacity.open(), emitters, level);
         }
         let steps_taken = &steps[..todo.len()];
         for step in steps_taken {
-            self.commit(input, step, level);
+            self.commit::<RISING>(input, step, level);
         }
         self.steps = steps;
         self.todo = todo;
@@ -117,30 +122,34 @@ impl EditKernel {
 
     /// The rules, in the layers of the step: lit is what was, what emits, and what opens to a lit cell.
     #[inline(always)]
-    fn step(&self, step: &mut Step, open: &CellMask, emitters: &[(u16, u8)], level: u8) {
+    fn step<const RISING: bool>(&self, step: &mut Step, open: &CellMask, emitters: &[(u16, u8)], level: u8) {
         let this = &self.working[step.working as usize];
         let [down, up, mut north, mut south, mut west, mut east] = this.beside;
         // What was not read is not looked at, and the cells there do not differ.
         let mut valid = [u64::MAX; 4];
-        if !step.sides.has(Direction::North) {
+        if !RISING && !step.sides.has(Direction::North) {
             north = None;
             valid[0] &= !0xFFFF;
         }
-        if !step.sides.has(Direction::South) {
+        if !RISING && !step.sides.has(Direction::South) {
             south = None;
             valid[3] &= !(0xFFFF << 48);
         }
-        if !step.sides.has(Direction::West) {
+        if !RISING && !step.sides.has(Direction::West) {
             west = None;
             valid = each(|at| valid[at] & !WEST_CELLS);
         }
-        if !step.sides.has(Direction::East) {
+        if !RISING && !step.sides.has(Direction::East) {
             east = None;
             valid = each(|at| valid[at] & !EAST_CELLS);
         }
-        let lit = |beside: Option<u32>| self.lit(beside, level + 1);
+        let lit = |beside: Option<u32>| match beside {
+            Some(beside) if RISING && beside != NONE => self.working[beside as usize].gained(),
+            _ if RISING => &NO_CELL,
+            _ => self.lit(beside, level + 1),
+        };
         let beside = [lit(down), lit(up), lit(north), lit(south), lit(west), lit(east)];
-        let around = Around { own: this.lit(level + 1), beside };
+        let around = Around { own: if RISING { this.gained() } else { this.lit(level + 1) }, beside };
         let own_edges = self.edges.get(this.edges as usize);
         let edges = [own_edges, self.edges(down), self.edges(north), self.edges(west)];
         let edged = edges.iter().any(Option::is_some);
@@ -153,13 +162,21 @@ impl EditKernel {
         for y in bits(step.layers) {
             let reached: Layer = if edged { reach_past_edges(&around, &edges, y) } else { reach(&around, y) };
             let (own, open, before) = (layer(around.own, y), layer(open, y), this.stored_layer(y, level));
-            let differ = each(|at| ((own[at] | reached[at] & open[at]) ^ before[at]) & valid[at]);
+            let lit = each(|at| own[at] | reached[at] & open[at]);
+            if RISING {
+                set_layer(&mut step.differ, y, each(|at| lit[at] & !before[at]));
+                continue;
+            }
+            let differ = each(|at| (lit[at] ^ before[at]) & valid[at]);
             set_layer(&mut step.lit, y, each(|at| before[at] ^ differ[at]));
             set_layer(&mut step.differ, y, differ);
         }
         for cell in emitters.iter().filter(|&&(_, emission)| emission == level).map(|&(cell, _)| cell) {
             let (word, bit) = (usize::from(cell) / 64, 1 << (cell % 64));
-            if step.layers >> (cell / 256) & 1 != 0 && valid[word % 4] & bit != 0 {
+            if RISING {
+                let gains = step.layers >> (cell / 256) & 1 != 0 && this.level(cell.into()) < level;
+                step.differ[word] |= if gains { bit } else { 0 };
+            } else if step.layers >> (cell / 256) & 1 != 0 && valid[word % 4] & bit != 0 {
                 let before = step.lit[word] ^ step.differ[word];
                 step.lit[word] |= bit;
                 step.differ[word] = step.differ[word] & !bit | !before & bit;
@@ -169,7 +186,7 @@ impl EditKernel {
 
     /// Takes what the step has found as the lit cells of the level, and marks where the next level may differ.
     #[inline(always)]
-    fn commit(&mut self, input: &mut EditInput<'_>, step: &Step, level: u8) {
+    fn commit<const RISING: bool>(&mut self, input: &mut EditInput<'_>, step: &Step, level: u8) {
         let this = &mut self.working[step.working as usize];
         let (mut differing, mut rows) = (0_u16, [0; 4]);
         for y in bits(step.layers) {
@@ -181,7 +198,11 @@ impl EditKernel {
             // Before the lit cells are taken: those of a section that was even until now are kept from here on.
             this.note(differing, level, &step.differ);
         }
-        this.set_lit(step.layers, level, &step.lit);
+        if RISING {
+            this.set_gained(step.layers, &step.differ);
+        } else {
+            this.set_lit(step.layers, level, &step.lit);
+        }
         if differing != 0 {
             self.mark_around(input, step.working, differing, rows);
         }

@@ -7,7 +7,7 @@ use voxtick::light::Lighting;
 use voxtick::light::reference::FlatLight;
 use voxtick::worlds::{BlockPos, ChunkPos, LightChannel, StateId, World};
 
-use super::inputs::{below, cave, ground, hall, parse};
+use super::inputs::{below, cave, ground, hall, parse, real_caves};
 use crate::measure::{Case, CaseError, Pair};
 
 const SIDES: (&str, &str) = ("differences of masks", "queues down and up");
@@ -17,18 +17,9 @@ const BATCH: usize = 4096;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("light/edit/torch", SIDES, 200, || {
-            let (world, spots) = hall()?;
-            let torch = parse(&world, "torch")?;
-            let spots = (0..100).map(|number| spots[number * 7919 % spots.len()]).collect();
-            placed_and_taken(world, spots, torch)
-        }),
-        Case::new("light/edit/cave", SIDES, 200, || {
-            let (world, spots) = cave()?;
-            let torch = parse(&world, "torch")?;
-            let spots = (0..100).map(|number| spots[number * 7919 % spots.len()]).collect();
-            placed_and_taken(world, spots, torch)
-        }),
+        Case::new("light/edit/torch", SIDES, 200, || torches(hall()?)),
+        Case::new("light/edit/torch/caves=real", SIDES, 200, || torches(real_caves()?)),
+        Case::new("light/edit/cave", SIDES, 200, || torches(cave()?)),
         Case::new("light/edit/roof", SIDES, 200, || {
             let (world, stone) = ground(3, 0)?;
             placed_and_taken(world, vec![BlockPos::new(8, 254, 8); 100], stone)
@@ -36,6 +27,16 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("light/edit/scattered=64/threads=2", ("2 threads", "1 thread"), 128, scattered),
         Case::new("light/edit/batch=4096", ("one update", "4,096 updates"), BATCH as u64, batch),
     ]
+}
+
+/// A torch placed and taken away at a hundred of the places.
+fn torches((world, places): (World, Vec<BlockPos>)) -> Result<Pair, CaseError> {
+    if places.is_empty() {
+        return Err(CaseError::Input("there is no place for a torch".to_owned()));
+    }
+    let torch = parse(&world, "torch")?;
+    let spots = (0..100).map(|number| places[number * 7919 % places.len()]).collect();
+    placed_and_taken(world, spots, torch)
 }
 
 /// A block placed and taken away at each of the places, one after the other.

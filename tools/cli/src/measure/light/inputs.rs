@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use voxtick::anvil::{Limits, load_region_file};
+use voxtick::light::Lighting;
 use voxtick::worlds::generators::{Hills, generate, split_mix, square};
 use voxtick::worlds::{
-    BlockPos, BlockStates, Chunk, ChunkPos, Dimension, Direction, NIBBLE_BYTES, SECTION_CELLS, StateId, World,
+    BlockPos, BlockStates, Chunk, ChunkPos, Dimension, Direction, LightChannel, NIBBLE_BYTES, SECTION_CELLS,
+    StateId, World,
 };
 
 use crate::measure::CaseError;
@@ -214,6 +216,44 @@ pub(super) fn cave() -> Result<(World, Vec<BlockPos>), CaseError> {
     floor.dedup();
     let torches: Vec<(BlockPos, StateId)> = torches.into_iter().map(|at| (at, torch)).collect();
     world.set_blocks(&torches);
+    Ok((world, floor))
+}
+
+/// The caves of five by five chunks of [`region`], with a torch on their floor wherever it was dark, and the other places
+/// on that floor.
+pub(super) fn real_caves() -> Result<(World, Vec<BlockPos>), CaseError> {
+    let whole = region()?;
+    let mut world = World::new(whole.dimension().clone(), whole.states().clone());
+    let near = |at: ChunkPos| (0..5).contains(&at.x) && (0..5).contains(&at.z);
+    for chunk in whole.chunks().filter(|chunk| near(chunk.position())) {
+        world.insert_chunk(chunk.clone());
+    }
+    let torch = parse(&world, "torch")?;
+    let mut lighting = Lighting::new();
+    lighting.update(&mut world);
+    let level = |world: &World, channel: LightChannel, at: BlockPos| {
+        let light = world.chunk(at.chunk()).and_then(|chunk| chunk.light.as_deref());
+        light.map_or(0, |light| light.level(channel, at.section().y, at.cell()))
+    };
+    let mut floor = Vec::new();
+    for (x, z) in (0..80).flat_map(|x| (0..80).map(move |z| (x, z))) {
+        for y in world.dimension().min_y() + 1..50 {
+            let at = BlockPos::new(x, y, z);
+            let is_air = world.block(at).is_some_and(|state| world.states().is_air(state));
+            let below = world.block(at.offset(Direction::Down));
+            let is_floor = is_air && below.is_some_and(|state| world.states().dampening(state) == 15);
+            if !is_floor || level(&world, LightChannel::Sky, at) > 0 {
+                continue;
+            }
+            if level(&world, LightChannel::Block, at) > 0 {
+                floor.push(at);
+                continue;
+            }
+            world.set_blocks(&[(at, torch)]);
+            lighting.update(&mut world);
+        }
+    }
+    world.begin_tick(1);
     Ok((world, floor))
 }
 
