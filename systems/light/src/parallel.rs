@@ -87,7 +87,7 @@ impl TileLighter {
     }
 }
 
-/// Divides chunks into `tiles` tiles of about as many chunks each, every one ascending: halves and halves of halves, cut
+/// Divides chunks into `count` tiles of about as many chunks each, every one ascending: halves and halves of halves, cut
 /// across the longer side so that few chunks lie beside a cut. What is beside it is computed for both tiles.
 fn divide<'a>(
     chunks: &'a mut [(ChunkPos, ChunkLight)],

@@ -4,6 +4,7 @@ mod edits;
 mod inputs;
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use voxtick::light::reference::{self, FlatLight};
 use voxtick::light::{ChunkLighter, Relighter, light_section};
@@ -14,28 +15,28 @@ use super::{Case, CaseError, Pair};
 
 const SIDES: (&str, &str) = ("masks", "queue flood fill");
 
-/// How often a region is lit in one call, on either side. A thread that slept while the other side worked is woken late,
-/// on a virtual machine 1 to 2 ms late, which is as long as the work itself: that belongs to no light.
-const REGION_RUNS: u64 = 12;
+/// How long a region is lit, on either side, before what is timed begins. A pool that slept while the other side worked
+/// can find both its threads on one processor until the system moves one of them, up to a tenth of a second later.
+const SETTLING: Duration = Duration::from_millis(120);
+/// How often a region is lit in what is timed.
+const REGION_RUNS: u32 = 4;
 
 /// The cases of this subject.
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = sections();
-    cases.push(Case::new("light/chunk/hills", SIDES, 24, || chunks(inputs::hills(1), None, 1)));
+    cases.push(Case::new("light/chunk/hills", SIDES, 24, || chunks(inputs::hills(1), None)));
     for threads in [1, 2] {
         let name = format!("light/region/threads={threads}");
         cases.push(Case::new(
             name,
             ("masks", "queue flood fill, 1 thread"),
-            inputs::REGION_CHUNKS * REGION_RUNS,
-            move || chunks(inputs::region()?, Some(threads), REGION_RUNS),
+            inputs::REGION_CHUNKS,
+            move || chunks(inputs::region()?, Some(threads)),
         ));
     }
     for sections in [1, 2, 4, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256] {
         let name = format!("light/column/sections={sections}");
-        cases.push(Case::new(name, SIDES, sections as u64, move || {
-            chunks(inputs::column(sections)?, None, 1)
-        }));
+        cases.push(Case::new(name, SIDES, sections as u64, move || chunks(inputs::column(sections)?, None)));
     }
     cases.extend(edits::cases());
     cases
@@ -88,8 +89,8 @@ fn light_sections(sources: usize, solid: usize, mixed: bool) -> Result<Pair, Cas
 }
 
 /// All chunks of a world, both channels from nothing, what the sections let through included; on `threads` threads, or
-/// without any pool; `runs` times a call.
-fn chunks(world: World, threads: Option<usize>, runs: u64) -> Result<Pair, CaseError> {
+/// without any pool.
+fn chunks(world: World, threads: Option<usize>) -> Result<Pair, CaseError> {
     let mut lit = World::new(world.dimension().clone(), world.states().clone());
     for chunk in world.chunks() {
         lit.insert_chunk(chunk.clone());
@@ -113,7 +114,7 @@ fn chunks(world: World, threads: Option<usize>, runs: u64) -> Result<Pair, CaseE
                 &flood,
             )?;
             Box::new(move || {
-                pool.install(|| (0..runs).for_each(|_| relighter.relight_all(&mut lit)));
+                pool.install(|| relighter.relight_all(&mut lit));
                 Vec::new()
             })
         }
@@ -121,21 +122,34 @@ fn chunks(world: World, threads: Option<usize>, runs: u64) -> Result<Pair, CaseE
             let mut lighter = ChunkLighter::default();
             let light = lighter.light(world, &positions);
             compare(light.iter().map(|(position, light)| (*position, light)), &flood)?;
-            Box::new(move || (0..runs).flat_map(|_| lighter.light(world, &positions)).collect())
+            Box::new(move || lighter.light(world, &positions))
         }
     };
-    Ok(Pair::new(
-        move || {
-            black_box(ours());
-        },
-        move || {
-            for _ in 0..runs {
-                flood.read_blocks(world);
-                flood.light_all();
-                black_box(&flood);
-            }
-        },
-    ))
+    let ours = move || {
+        black_box(ours());
+    };
+    let other = move || {
+        flood.read_blocks(world);
+        flood.light_all();
+        black_box(&flood);
+    };
+    Ok(match threads {
+        Some(_) => Pair::self_timed(settled(ours), settled(other)),
+        None => Pair::new(ours, other),
+    })
+}
+
+/// Does the work until it has settled, and says how long one of the next runs takes.
+fn settled(mut work: impl FnMut()) -> impl FnMut() -> Duration {
+    move || {
+        let start = Instant::now();
+        while start.elapsed() < SETTLING {
+            work();
+        }
+        let start = Instant::now();
+        (0..REGION_RUNS).for_each(|_| work());
+        start.elapsed() / REGION_RUNS
+    }
 }
 
 /// Compares the light of every chunk with that of the flood fill.
