@@ -1,7 +1,8 @@
 //! Dropped items: the kernel against the reference, moving and at rest, and what merging and touching pairs cost.
 //!
-//! Moving bodies are those of a random world of 48 x 32 x 48 blocks, 14.7 % of them stone, over a floor; all are thrown
-//! again every 40 ticks. A call is 40 ticks with their throw, and its time is stated a tick.
+//! Moving bodies are those of a random world of 48 x 32 x 48 blocks, 14.7 % of them stone, over a floor; each is thrown
+//! again every 40 ticks, a fortieth of them in each tick, so that one tick is like another and a few of them make a
+//! sample. A tick's throws count.
 
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,8 @@ use voxtick::worlds::{
 
 use super::{Case, CaseError, Pair};
 
-/// Ticks from one throw to the next.
-const CYCLE: u64 = 40;
+/// Ticks from one throw of a body to its next.
+const CYCLE: usize = 40;
 
 /// The cases of this subject. Items are bodies.
 pub(super) fn cases() -> Vec<Case> {
@@ -57,7 +58,10 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(Case::new("bodies/merge/unmergeable=20000", sides, 20_000, || unmergeable(20_000)));
     cases.push(Case::new("bodies/merge/pile=5000", sides, 5_000, || merge_pile(5_000)));
     let sides = ("first n pairs", "all pairs counted");
-    cases.push(Case::new("bodies/pairs/pile=16384", sides, 16_384, || pairs_pile(16_384)));
+    for count in [4_096, 16_384] {
+        let name = format!("bodies/pairs/pile={count}");
+        cases.push(Case::new(name, sides, count, move || pairs_pile(count as usize)));
+    }
     for phase in ["falling", "resting"] {
         let name = format!("bodies/server/n=20000/phase={phase}");
         let is_resting = phase == "resting";
@@ -74,6 +78,16 @@ impl Random {
         self.0 = split_mix(self.0.wrapping_add(1));
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
+
+    /// That of a throw.
+    fn velocity(&mut self) -> [f64; 3] {
+        [self.next() * 0.8 - 0.4, self.next() * 0.6 - 0.2, self.next() * 0.8 - 0.4]
+    }
+}
+
+/// Ticks that make a sample of some milliseconds.
+fn sample_of(count: usize) -> usize {
+    (400_000 / count).max(1)
 }
 
 /// A world with bodies in it, and the pool that steps them.
@@ -84,6 +98,8 @@ struct Arena {
     pool: Pool,
     throws: Vec<(BodyId, [f64; 3])>,
     random: Random,
+    /// Which fortieth of the bodies is thrown next.
+    turn: usize,
 }
 
 impl Arena {
@@ -117,7 +133,7 @@ impl Arena {
         }
         let ids = population.spawn(spawns).map_err(|error| input(&error))?;
         let pool = Pool::with_threads(threads).map_err(|error| input(&error))?;
-        Ok(Arena { world, population, ids, pool, throws: Vec::new(), random })
+        Ok(Arena { world, population, ids, pool, throws: Vec::new(), random: Random(7), turn: 0 })
     }
 
     /// Bodies all over 48 x 32 x 48 blocks.
@@ -145,57 +161,54 @@ impl Arena {
                 let position =
                     [2.0 + random.next() * 108.0, 5.0 + random.next() * 24.0, 2.0 + random.next() * 108.0];
                 let mut spawn = lasting(position, stack);
-                spawn.velocity =
-                    [random.next() * 0.8 - 0.4, random.next() * 0.6 - 0.2, random.next() * 0.8 - 0.4];
+                spawn.velocity = random.velocity();
                 spawn
             })
             .collect();
         Arena::new([112, 64, 112], 0.0, &spawns, settings, threads)
     }
 
-    /// One tick, and how long it took.
-    fn tick(&mut self) -> Duration {
-        let threads = self.pool.threads();
-        let (world, population) = (&self.world, &mut self.population);
-        let time = self.pool.install(|| {
-            let start = Instant::now();
-            population.tick(world, 0, threads);
-            start.elapsed()
+    /// `count` ticks, and how long one of them took on average. The pool is entered once.
+    fn ticks(&mut self, count: usize) -> Duration {
+        let (world, population, threads) = (&mut self.world, &mut self.population, self.pool.threads());
+        let total: Duration = self.pool.install(|| {
+            let tick = |_| {
+                let start = Instant::now();
+                population.tick(world, 0, threads);
+                let time = start.elapsed();
+                world.begin_tick(population.ticks());
+                time
+            };
+            (0..count).map(tick).sum()
         });
-        self.world.begin_tick(self.population.ticks());
-        time
+        total / count as u32
     }
 
-    /// Throws all bodies; `columns` gets the same velocities. Returns how long the throw alone took.
-    fn throw(&mut self, columns: Option<&mut Columns>) -> Duration {
-        let random = &mut self.random;
-        let throws = self.ids.iter().map(|&id| {
-            let velocity = [random.next() * 0.8 - 0.4, random.next() * 0.6 - 0.2, random.next() * 0.8 - 0.4];
-            (id, velocity)
+    /// As [`Arena::ticks`], a fortieth of the bodies thrown before each. The throws count, what prepares them does not.
+    fn thrown_ticks(&mut self, count: usize) -> Duration {
+        let Arena { world, population, ids, pool, throws, random, turn } = self;
+        let threads = pool.threads();
+        let total: Duration = pool.install(|| {
+            let tick = |_| {
+                throws.clear();
+                throws.extend(ids.iter().skip(*turn).step_by(CYCLE).map(|&id| (id, random.velocity())));
+                *turn = (*turn + 1) % CYCLE;
+                let start = Instant::now();
+                population.throw(throws);
+                population.tick(world, 0, threads);
+                let time = start.elapsed();
+                world.begin_tick(population.ticks());
+                time
+            };
+            (0..count).map(tick).sum()
         });
-        self.throws.clear();
-        self.throws.extend(throws);
-        if let Some(columns) = columns {
-            for (row, (_, [x, y, z])) in self.throws.iter().enumerate() {
-                [columns.vx[row], columns.vy[row], columns.vz[row]] = [*x, *y, *z];
-            }
-        }
-        let start = Instant::now();
-        self.population.throw(&self.throws);
-        start.elapsed()
-    }
-
-    /// A throw and the ticks until the next; the mean time of a tick.
-    fn cycle(&mut self) -> Duration {
-        let thrown = self.throw(None);
-        let ticks: Duration = (0..CYCLE).map(|_| self.tick()).sum();
-        (thrown + ticks) / CYCLE as u32
+        total / count as u32
     }
 
     /// Ticks until all sleep, and then some.
     fn settle(&mut self) -> Result<(), CaseError> {
         for _ in 0..2_000 {
-            self.tick();
+            self.ticks(1);
             if self.population.awake_count() == 0 {
                 return Ok(());
             }
@@ -216,6 +229,9 @@ struct OneAtATime {
     materials: Materials,
     scratch: Scratch,
     ticks: u64,
+    /// As those of the arena that it began beside.
+    random: Random,
+    turn: usize,
 }
 
 impl OneAtATime {
@@ -235,7 +251,8 @@ impl OneAtATime {
             columns.push(&row);
         }
         let (materials, scratch) = (arena.population.materials().clone(), Scratch::default());
-        OneAtATime { columns, terrain, materials, scratch, ticks: arena.population.ticks() }
+        let (random, turn) = (Random(arena.random.0), arena.turn);
+        OneAtATime { columns, terrain, materials, scratch, ticks: arena.population.ticks(), random, turn }
     }
 
     fn tick(&mut self) -> Duration {
@@ -245,6 +262,26 @@ impl OneAtATime {
         let start = Instant::now();
         reference::step_all(&mut self.columns, ground, &Rules::default(), moment, &mut self.scratch);
         start.elapsed()
+    }
+
+    /// As [`Arena::ticks`].
+    fn ticks(&mut self, count: usize) -> Duration {
+        (0..count).map(|_| self.tick()).sum::<Duration>() / count as u32
+    }
+
+    /// As [`Arena::thrown_ticks`], and the same throws. All bodies of that arena must be here, in its order.
+    fn thrown_ticks(&mut self, count: usize) -> Duration {
+        let tick = |_| {
+            let rows = (self.turn..self.columns.len()).step_by(CYCLE);
+            let throws: Vec<(usize, [f64; 3])> = rows.map(|row| (row, self.random.velocity())).collect();
+            self.turn = (self.turn + 1) % CYCLE;
+            let start = Instant::now();
+            for (row, velocity) in throws {
+                [self.columns.vx[row], self.columns.vy[row], self.columns.vz[row]] = velocity;
+            }
+            start.elapsed() + self.tick()
+        };
+        (0..count).map(tick).sum::<Duration>() / count as u32
     }
 
     /// An error where a body is not the same to the bit.
@@ -272,49 +309,44 @@ impl OneAtATime {
 
 fn moving(count: usize) -> Result<Pair, CaseError> {
     let mut arena = Arena::random(count, Settings::default(), 1)?;
+    // From then on each tick is like the last: bodies in all ticks since their throw.
+    arena.thrown_ticks(CYCLE);
     let mut plain = OneAtATime::beside(&arena, [48, 32, 48]);
-    arena.throw(Some(&mut plain.columns));
-    for _ in 0..CYCLE {
-        arena.tick();
-        plain.tick();
-    }
+    let compared = (1_600_000 / count).clamp(4, CYCLE);
+    arena.thrown_ticks(compared);
+    plain.thrown_ticks(compared);
     plain.compare(&arena)?;
-    let mut random = Random(7);
-    let other = move || {
-        let velocities: Vec<[f64; 3]> = (0..count)
-            .map(|_| [random.next() * 0.8 - 0.4, random.next() * 0.6 - 0.2, random.next() * 0.8 - 0.4])
-            .collect();
-        let start = Instant::now();
-        for (row, velocity) in velocities.iter().enumerate() {
-            [plain.columns.vx[row], plain.columns.vy[row], plain.columns.vz[row]] = *velocity;
-        }
-        let thrown = start.elapsed();
-        let ticks: Duration = (0..CYCLE).map(|_| plain.tick()).sum();
-        (thrown + ticks) / CYCLE as u32
-    };
-    Ok(Pair::self_timed(move || arena.cycle(), other))
+    let ticks = sample_of(count);
+    Ok(Pair::sampled(move || arena.thrown_ticks(ticks), move || plain.thrown_ticks(ticks)))
 }
 
 fn threads(count: usize) -> Result<Pair, CaseError> {
     let mut two = Arena::random(count, Settings::default(), 2)?;
     let mut one = Arena::random(count, Settings::default(), 1)?;
-    two.cycle();
-    one.cycle();
+    two.thrown_ticks(CYCLE);
+    one.thrown_ticks(CYCLE);
     same(&two, &one)?;
-    Ok(Pair::self_timed(move || two.cycle(), move || one.cycle()))
+    Ok(Pair::sampled(move || two.thrown_ticks(4), move || one.thrown_ticks(4)))
 }
 
 fn resting(count: usize) -> Result<Pair, CaseError> {
     let single = ItemStack::single(ItemKind(0));
     let mut resting = Arena::server(count, single, Settings::default(), 1)?;
     let mut moving = Arena::server(count, single, Settings::default(), 1)?;
-    let mut awake = Arena::server(count, single, Settings { sleeping: false, ..Settings::default() }, 1)?;
     resting.settle()?;
-    while awake.population.ticks() < resting.population.ticks() {
-        awake.tick();
+    // Those that never sleep take long to come as far; of many, the fall has to do.
+    let without_sleep = Settings { sleeping: false, ..Settings::default() };
+    let mut awake = Arena::server(count, single, without_sleep, 1)?;
+    if count <= 100_000 {
+        awake.ticks(resting.population.ticks() as usize);
+        same(&resting, &awake)?;
+    } else {
+        moving.ticks(CYCLE);
+        awake.ticks(CYCLE);
+        same(&moving, &awake)?;
     }
-    same(&resting, &awake)?;
-    Ok(Pair::self_timed(move || resting.tick(), move || moving.cycle()))
+    moving.thrown_ticks(CYCLE);
+    Ok(Pair::sampled(move || resting.ticks(10_000), move || moving.thrown_ticks(sample_of(count))))
 }
 
 /// What bodies drift in.
@@ -386,7 +418,7 @@ impl Arena {
         self.ids.clear();
         // There is room: as many have just gone.
         let _ = self.population.spawn_into(start, &mut self.ids);
-        (0..CYCLE).map(|_| self.tick()).sum::<Duration>() / CYCLE as u32
+        self.ticks(CYCLE)
     }
 
     /// All bodies as they are, to begin from there again.
@@ -402,10 +434,8 @@ impl Arena {
 fn drifting(count: usize, water: Water) -> Result<Pair, CaseError> {
     let mut arena = Arena::afloat(count, water)?;
     let mut plain = OneAtATime::beside(&arena, [48, 32, 48]);
-    for _ in 0..CYCLE {
-        arena.tick();
-        plain.tick();
-    }
+    arena.ticks(CYCLE);
+    plain.ticks(CYCLE);
     plain.compare(&arena)?;
     let start = arena.written_down();
     let mut world = Arena::afloat(count, water)?;
@@ -414,19 +444,17 @@ fn drifting(count: usize, water: Water) -> Result<Pair, CaseError> {
     let _ = world.population.spawn(&start);
     let other = move || {
         let mut plain = OneAtATime::beside(&world, [48, 32, 48]);
-        (0..CYCLE).map(|_| plain.tick()).sum::<Duration>() / CYCLE as u32
+        plain.ticks(CYCLE)
     };
-    Ok(Pair::self_timed(move || arena.again(&start), other))
+    Ok(Pair::sampled(move || arena.again(&start), other))
 }
 
 /// Both by the kernel, which the other cases compare with the reference.
 fn drifting_and_falling(count: usize, water: Water) -> Result<Pair, CaseError> {
     let (mut afloat, mut aloft) = (Arena::afloat(count, water)?, Arena::aloft(count)?);
-    for _ in 0..CYCLE {
-        afloat.tick();
-    }
+    afloat.ticks(CYCLE);
     let (floats, falls) = (afloat.written_down(), aloft.written_down());
-    Ok(Pair::self_timed(move || afloat.again(&floats), move || aloft.again(&falls)))
+    Ok(Pair::sampled(move || afloat.again(&floats), move || aloft.again(&falls)))
 }
 
 /// Blocks of the floor that turn to ice and back, each under some eighty sleepers.
@@ -440,7 +468,7 @@ fn changes(count: usize) -> Result<Pair, CaseError> {
         let mut random = Random(5);
         let mut turn = 0;
         Ok(Box::new(move || {
-            let ticks = 20;
+            let ticks = 4;
             let mut total = Duration::ZERO;
             for _ in 0..ticks {
                 for _ in 0..changes {
@@ -449,23 +477,29 @@ fn changes(count: usize) -> Result<Pair, CaseError> {
                     // Inside the world: nothing to be told.
                     let _ = arena.world.set_block(at, floors[turn / changes % 2]);
                 }
-                total += arena.tick();
+                total += arena.ticks(1);
             }
             total / ticks
         }))
     };
-    let (few, many) = (side(1_000)?, side(10_000)?);
-    Ok(Pair::self_timed(few, many))
+    let (mut few, mut many) = (side(1_000)?, side(10_000)?);
+    // Until as many fall asleep as are woken.
+    (0..4).for_each(|_| {
+        few();
+        many();
+    });
+    Ok(Pair::sampled(few, many))
 }
 
 fn unmergeable(count: usize) -> Result<Pair, CaseError> {
     let full = ItemStack::new(ItemKind(0), 64, 64);
     let mut on = Arena::server(count, full, Settings::default(), 1)?;
     let mut off = Arena::server(count, full, Settings { merging: false, ..Settings::default() }, 1)?;
-    on.cycle();
-    off.cycle();
+    on.thrown_ticks(CYCLE);
+    off.thrown_ticks(CYCLE);
     same(&on, &off)?;
-    Ok(Pair::self_timed(move || on.cycle(), move || off.cycle()))
+    let ticks = sample_of(count);
+    Ok(Pair::sampled(move || on.thrown_ticks(ticks), move || off.thrown_ticks(ticks)))
 }
 
 /// Like items in one block; the time of the longest of the first 40 ticks.
@@ -489,7 +523,7 @@ fn merge_pile(count: usize) -> Result<Pair, CaseError> {
             ids.clear();
             // The world has room for them: the table of names is far from full.
             let _ = arena.population.spawn_into(&spawns, &mut ids);
-            (0..CYCLE).map(|_| arena.tick()).max().unwrap_or_default()
+            (0..CYCLE).map(|_| arena.ticks(1)).max().unwrap_or_default()
         }))
     };
     let (on, off) = (side(true)?, side(false)?);
@@ -517,7 +551,7 @@ fn pairs_pile(count: usize) -> Result<Pair, CaseError> {
         let first = format!("{} and {} pairs", ours.len(), other.len());
         return Err(CaseError::Unequal { count: 1, first });
     }
-    Ok(Pair::self_timed(move || first(50).0, move || all(1).0))
+    Ok(Pair::sampled(move || first(50).0, move || all(1).0))
 }
 
 fn server(count: usize, is_resting: bool) -> Result<Pair, CaseError> {
@@ -527,13 +561,11 @@ fn server(count: usize, is_resting: bool) -> Result<Pair, CaseError> {
         arena.settle()?;
     }
     let mut plain = OneAtATime::beside(&arena, size);
-    for _ in 0..CYCLE {
-        arena.tick();
-        plain.tick();
-    }
+    arena.ticks(CYCLE);
+    plain.ticks(CYCLE);
     plain.compare(&arena)?;
     if is_resting {
-        return Ok(Pair::self_timed(move || arena.tick(), move || plain.tick()));
+        return Ok(Pair::sampled(move || arena.ticks(10_000), move || plain.ticks(4)));
     }
     // The fall from where they began, again and again: 80 ticks, as published.
     let fresh = Arena::server(count, ItemStack::single(ItemKind(0)), Settings::default(), 1)?;
@@ -544,14 +576,11 @@ fn server(count: usize, is_resting: bool) -> Result<Pair, CaseError> {
         ids.clear();
         // There is room: as many have just gone.
         let _ = arena.population.spawn_into(&start, &mut ids);
-        (0..80).map(|_| arena.tick()).sum::<Duration>() / 80
+        arena.ticks(80)
     };
-    let other = move || {
-        let mut plain = OneAtATime::beside(&fresh, size);
-        (0..80).map(|_| plain.tick()).sum::<Duration>() / 80
-    };
+    let other = move || OneAtATime::beside(&fresh, size).ticks(80);
     ours();
-    Ok(Pair::self_timed(ours, other))
+    Ok(Pair::sampled(ours, other))
 }
 
 fn same(one: &Arena, other: &Arena) -> Result<(), CaseError> {
