@@ -2,14 +2,17 @@
 //!
 //! What is taken in goes into a container of the world or straight into a pipe; what falls out of pipes comes back as a
 //! body (see the plugin). A body goes only where the whole of it is taken, and otherwise stays and is offered again in
-//! the next tick. Cost: O(awake rows of pools with inlets). What lies in an inlet that has no room does not sleep.
+//! the next tick. Cost: O(pools + awake rows of pools with inlets), however many inlets there are. What lies in an inlet
+//! that has no room does not sleep.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
 use crate::body::{Body, Bounds, Flags};
 use crate::pool::Pool;
 use crate::population::{BodyId, Population};
-use voxtick_worlds::{BlockPos, ContainerId, ItemStack, PipeEntry};
+use rustc_hash::FxHashMap;
+use voxtick_worlds::{BlockPos, ChunkPos, ContainerId, ItemStack, PipeEntry};
 
 /// A body that went into an inlet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub(crate) struct Inlets {
     by_place: BTreeMap<BlockPos, Destination>,
     /// Their coordinates in the same order, for searches.
     columns: [Vec<i32>; 3],
+    /// Chunks with bodies of which some may reach into inlets, and into how many.
+    beside: FxHashMap<ChunkPos, u32>,
 }
 
 impl Inlets {
@@ -45,6 +50,9 @@ impl Inlets {
             let row = self.row(at);
             for (column, along) in self.columns.iter_mut().zip([at.x, at.y, at.z]) {
                 column.insert(row, along);
+            }
+            for chunk in chunks_beside(at) {
+                *self.beside.entry(chunk).or_default() += 1;
             }
         }
     }
@@ -55,6 +63,14 @@ impl Inlets {
             let row = self.row(at);
             for column in &mut self.columns {
                 column.remove(row);
+            }
+            for chunk in chunks_beside(at) {
+                if let Entry::Occupied(mut count) = self.beside.entry(chunk) {
+                    *count.get_mut() -= 1;
+                    if *count.get() == 0 {
+                        count.remove();
+                    }
+                }
             }
         }
         was_there
@@ -134,30 +150,16 @@ impl Population {
     }
 
     fn find_reaching(&self, reaching: &mut Vec<(u32, BlockPos)>) {
-        for pool in self.pools_at_inlets() {
-            for row in 0..self.pools[pool].awake {
-                let rows = &self.pools[pool].rows;
-                if !rows.flags[row].has(Flags::UNLOADED) {
-                    self.pools[pool].inlets_of(row, &self.inlets, |inlet| {
-                        reaching.push((rows.number[row], inlet));
+        let is_beside_any = |pool: &&Pool| self.inlets.beside.contains_key(&pool.chunk);
+        for pool in self.pools.iter().filter(|pool| pool.awake > 0).filter(is_beside_any) {
+            for row in 0..pool.awake {
+                if !pool.rows.flags[row].has(Flags::UNLOADED) {
+                    pool.inlets_of(row, &self.inlets, |inlet| {
+                        reaching.push((pool.rows.number[row], inlet));
                     });
                 }
             }
         }
-    }
-
-    /// Pools with bodies that may reach into an inlet, each once, in ascending order.
-    fn pools_at_inlets(&self) -> BTreeSet<usize> {
-        let beside = |inlet: &BlockPos, x: i32, z: i32| {
-            let column = inlet.checked_offset(x, 0, z)?;
-            self.pool_of_chunk.get(&column.chunk()).map(|&pool| pool as usize)
-        };
-        let corners = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
-        self.inlets
-            .by_place
-            .keys()
-            .flat_map(|inlet| corners.into_iter().filter_map(|(x, z)| beside(inlet, x, z)))
-            .collect()
     }
 }
 
@@ -185,6 +187,15 @@ impl Pool {
     }
 }
 
+/// The chunks with columns within one of a block, each once.
+fn chunks_beside(at: BlockPos) -> impl Iterator<Item = ChunkPos> {
+    let corners = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
+    let chunks = corners.map(|(x, z)| at.checked_offset(x, 0, z).map(BlockPos::chunk));
+    (0..4)
+        .filter(move |&corner| !chunks[..corner].contains(&chunks[corner]))
+        .filter_map(move |corner| chunks[corner])
+}
+
 fn cell(at: BlockPos) -> Bounds {
     let min = [at.x, at.y, at.z].map(f64::from);
     Bounds { min, max: min.map(|corner| corner + 1.0) }
@@ -195,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_columns_follow_what_comes_and_goes() {
+    fn the_columns_and_chunks_follow_what_comes_and_goes() {
         let mut inlets = Inlets::default();
         let place = |number: i32| BlockPos::new(number * 7 % 5 - 2, number % 3, number * 11 % 4);
         for number in 0..40 {
@@ -206,6 +217,11 @@ mod tests {
             let [x, y, z] = inlets.columns();
             let rows = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| BlockPos::new(x, y, z));
             assert!(rows.eq(inlets.by_place.keys().copied()), "after {number}");
+            let mut beside = FxHashMap::default();
+            for chunk in inlets.by_place.keys().flat_map(|&inlet| chunks_beside(inlet)) {
+                *beside.entry(chunk).or_default() += 1;
+            }
+            assert_eq!(inlets.beside, beside, "after {number}");
         }
         assert!(!inlets.is_empty());
     }

@@ -63,10 +63,15 @@ struct Candidate {
     kind: u32,
     cell: [i32; 2],
     position: [f64; 3],
+    age: i32,
+    pickup: i16,
     count: u8,
     max_count: u8,
     looks: bool,
+    /// It takes no part, or no more.
     gone: bool,
+    /// It has taken in others, which its row is told at the end.
+    grown: bool,
 }
 
 /// Room for the search, kept between ticks.
@@ -96,6 +101,9 @@ impl Population {
                 if scratch.candidates[looker].looks && !scratch.candidates[looker].gone {
                     self.look(looker, &mut scratch);
                 }
+            }
+            for candidate in scratch.candidates.iter().filter(|candidate| candidate.grown) {
+                self.pools[candidate.pool as usize].take_in(candidate, self.ticks);
             }
             for &pool in &scratch.thinned {
                 self.pools[pool as usize].remove_marked(pool, &mut self.places);
@@ -157,11 +165,14 @@ impl Population {
             kind: rows.kind[row].0,
             cell: [floor(position[0]), floor(position[2])],
             position,
+            age,
+            pickup: rows.pickup[row],
             count,
             max_count,
             looks: looks_now(rows.flags[row], age),
             // One that is about to vanish, or is no sane body, takes no part.
             gone: age >= DESPAWN_AGE.cast_signed() || rows.flags[row].has(Flags::QUARANTINED),
+            grown: false,
         }
     }
 
@@ -227,39 +238,41 @@ impl Population {
     }
 
     fn merge_pair(&mut self, from: usize, into: usize, scratch: &mut MergeScratch) {
-        let giver = scratch.candidates[from];
-        scratch.candidates[from].gone = true;
+        let giver = &mut scratch.candidates[from];
+        giver.gone = true;
+        // What it had taken in goes with it.
+        giver.grown = false;
+        let giver = *giver;
         let taker = &mut scratch.candidates[into];
         taker.count += giver.count;
-        let taker = *taker;
-        if taker.count == taker.max_count {
-            scratch.candidates[into].gone = true;
-            self.pools[taker.pool as usize].mergeable -= 1;
-        }
-        let clocks = |population: &Population, one: &Candidate| {
-            let pool = &population.pools[one.pool as usize];
-            (pool.age_now(one.row as usize, population.ticks), pool.rows.pickup[one.row as usize])
-        };
-        let (age, pickup) = merged_clocks(clocks(self, &giver), clocks(self, &taker));
-        let pool = &mut self.pools[taker.pool as usize];
-        pool.set_age(taker.row as usize, age, self.ticks);
-        pool.rows.pickup[taker.row as usize] = pickup;
-        pool.rows.count[taker.row as usize][0] = taker.count;
-        pool.next_due = pool
-            .next_due
-            .min(self.ticks + u64::from((DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned()));
+        taker.gone = taker.count == taker.max_count;
+        taker.grown = true;
+        (taker.age, taker.pickup) = merged_clocks((giver.age, giver.pickup), (taker.age, taker.pickup));
         let pool = &mut self.pools[giver.pool as usize];
         if pool.mark_gone(giver.row as usize) {
             scratch.thinned.push(giver.pool);
         }
-        self.records.remove(&giver.number);
+        if !self.records.is_empty() {
+            self.records.remove(&giver.number);
+        }
         self.count -= 1;
         self.ledger.merged += 1;
-        self.events.merged.push((self.id(giver.number), self.id(taker.number)));
+        self.events.merged.push((self.id(giver.number), self.id(scratch.candidates[into].number)));
     }
 }
 
 impl Pool {
+    /// Writes what a stack has become to its row.
+    fn take_in(&mut self, grown: &Candidate, ticks: u64) {
+        let row = grown.row as usize;
+        self.mergeable -= usize::from(grown.count == grown.max_count);
+        self.set_age(row, grown.age, ticks);
+        self.rows.pickup[row] = grown.pickup;
+        self.rows.count[row][0] = grown.count;
+        let left = u64::from((DESPAWN_AGE.cast_signed() - grown.age).max(0).cast_unsigned());
+        self.next_due = self.next_due.min(ticks + left);
+    }
+
     /// True where a row looks for others when `ticks` ticks have been run. While all sleep, the next time is worked out
     /// once.
     fn any_looks(&mut self, ticks: u64) -> bool {
