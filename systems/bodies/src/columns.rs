@@ -176,6 +176,13 @@ impl Columns {
         self.flags[row] = body.flags;
     }
 
+    /// Gives row `row` another velocity. Where it will get to is not known any more.
+    pub(crate) fn change_velocity(&mut self, row: usize, change: impl FnOnce([f64; 3]) -> [f64; 3]) {
+        let old = [self.vx[row], self.vy[row], self.vz[row]];
+        [self.vx[row], self.vy[row], self.vz[row]] = change(old);
+        self.flags[row] = self.flags[row].without(Flags::CLEAR).without(Flags::QUARANTINED);
+    }
+
     /// The stack of row `row`.
     #[must_use]
     pub fn stack(&self, row: usize) -> ItemStack {

@@ -49,9 +49,11 @@
 
 mod body;
 mod columns;
+mod disturb;
 mod dropped;
 mod events;
 mod exact;
+mod flat_ground;
 mod inlets;
 mod kernel;
 mod material;

@@ -3,7 +3,7 @@
 //! Bodies do not see each other while they move, so rows may be cut into runs anywhere: no result depends on where, or
 //! on which thread takes which.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
@@ -13,7 +13,8 @@ use crate::kernel::rows::RowsMut;
 use crate::kernel::{Context, Tally, step_rows};
 use crate::material::Materials;
 use crate::pool::Pool;
-use crate::rules::{Moment, Rules, VOID_DEPTH};
+use crate::rules::{Moment, Rules};
+use crate::settle::Aftermath;
 use crate::terrain::Surroundings;
 use crate::world_terrain::{TiledTerrain, WorldTerrain};
 use voxtick_worlds::World;
@@ -29,11 +30,12 @@ pub(crate) struct Shared<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) moment: Moment,
     pub(crate) path: Path,
+    pub(crate) aftermath: Aftermath<'a>,
     /// One for each thread, and one for a caller outside of any pool.
     pub(crate) scratch: &'a [Mutex<Scratch>],
 }
 
-/// Steps the awake rows of all pools.
+/// Steps the awake rows of all pools, and lets each pool deal with what came of it: then its rows are still near.
 pub(crate) fn step_pools(pools: &mut [Pool], shared: Shared<'_>) -> Tally {
     // Where all sleep, the threads may sleep too.
     if pools.iter().all(|pool| pool.awake == 0) {
@@ -41,8 +43,15 @@ pub(crate) fn step_pools(pools: &mut [Pool], shared: Shared<'_>) -> Tally {
     }
     pools
         .par_iter_mut()
-        .filter(|pool| pool.awake > 0)
-        .map(|pool| step_pool(pool, shared))
+        .enumerate()
+        .filter(|(_, pool)| pool.awake > 0)
+        .map(|(number, pool)| {
+            let tally = step_pool(pool, shared);
+            if pool.pending > 0 {
+                pool.settle(number as u32, shared.aftermath);
+            }
+            tally
+        })
         .reduce(Tally::default, Tally::and)
 }
 
@@ -56,13 +65,13 @@ fn step_pool(pool: &mut Pool, shared: Shared<'_>) -> Tally {
     }
     pool.stale = false;
     let world = WorldTerrain::around(shared.world, shared.materials, pool.chunk);
-    let terrain = TiledTerrain { tile: &pool.tile, world };
+    let terrain = TiledTerrain { tile: &pool.tile, world: &world };
     let context = Context {
         tile: &pool.tile,
         ground: Surroundings { terrain: &terrain, materials: shared.materials },
         rules: shared.rules,
         moment: shared.moment,
-        lost_below: f64::from(shared.world.dimension().min_y() - VOID_DEPTH),
+        lost_below: shared.aftermath.lost_below,
         path: shared.path,
     };
     let mut tally = step_run(RowsMut::first(&mut pool.rows, pool.awake), &context, shared.scratch);
@@ -79,7 +88,11 @@ fn step_run(rows: RowsMut<'_>, context: &Context<'_, TiledTerrain<'_>>, scratch:
             rayon::join(|| step_run(left, context, scratch), || step_run(right, context, scratch));
         return left.and(right);
     }
+    step_rows(rows, context, &mut scratch_of_thread(scratch))
+}
+
+/// The scratch of the thread that asks.
+pub(crate) fn scratch_of_thread(scratch: &[Mutex<Scratch>]) -> MutexGuard<'_, Scratch> {
     let place = rayon::current_thread_index().map_or(0, |index| index + 1) % scratch.len();
-    let mut scratch = scratch[place].lock().unwrap_or_else(PoisonError::into_inner);
-    step_rows(rows, context, &mut scratch)
+    scratch[place].lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::body::{Flags, floor};
 use crate::columns::{Columns, Row};
+use crate::disturb::Reached;
 use crate::kernel::tile::Tile;
 use crate::merge::can_merge;
 use crate::population::ticks_left;
@@ -46,6 +47,9 @@ pub(crate) struct Pool {
     frozen_since: FxHashMap<u32, u32>,
     pub(crate) sleeper_sums: SleeperSums,
     pub(crate) settled: Settled,
+    pub(crate) reached: Reached,
+    /// Places in a batch of throws of those that hit bodies here.
+    pub(crate) thrown: Vec<usize>,
 }
 
 /// Where the rows of bodies are, by number.
@@ -59,7 +63,7 @@ pub(crate) struct Places {
 }
 
 /// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
-const SLEEPER_REACH: f64 = HALF_WIDTH + 0.001;
+pub(crate) const SLEEPER_REACH: f64 = HALF_WIDTH + 0.001;
 /// How far a sleeper would fall in its moving phase, and a little.
 const SLEEPER_FALL: f64 = 0.17;
 /// Flags of a row that is held and put aside.
@@ -308,8 +312,8 @@ impl Pool {
         self.gone = 0;
     }
 
-    /// Writes the numbers of the sleepers whose boxes and next moves reach one of the changed cells to `found`. `changed`
-    /// is only used for what concerns this pool.
+    /// Writes the rows of the sleepers whose boxes, next moves or ground reach one of the changed cells to `found`, in
+    /// ascending order.
     pub(crate) fn reached_sleepers(&self, changed: &ChangedCells, found: &mut Vec<u32>) {
         let (west, north) = (f64::from(self.chunk.x) * 16.0 - 1.0, f64::from(self.chunk.z) * 16.0 - 1.0);
         let rows = &self.rows;
@@ -322,7 +326,7 @@ impl Pool {
                 let y = rows.y[row];
                 let heights = floor(y - SLEEPER_FALL) - 1..=floor(y + HEIGHT);
                 if changed.any_within([low_x, high_x], [low_z, high_z], &heights) {
-                    found.push(rows.number[row]);
+                    found.push(row as u32);
                 }
             }
         }
@@ -344,7 +348,7 @@ impl Pool {
     }
 
     /// To be called when a sleeper comes, goes or changes.
-    fn sleepers_changed(&mut self) {
+    pub(crate) fn sleepers_changed(&mut self) {
         self.sleeper_sums.forget();
         self.next_look = 0;
     }

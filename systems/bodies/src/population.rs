@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::body::{Body, Flags, floor};
@@ -13,9 +14,12 @@ use crate::inlets::Inlets;
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
 use crate::merge::MergeScratch;
-use crate::pool::{ChangedCells, POOL_LIMIT, Places, Pool, ROW_LIMIT};
+use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
 use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
+
+/// Bodies of one batch from which it is spread over threads.
+const PARALLEL: usize = 1_024;
 
 /// A body, for as long as it exists; afterwards the name of nothing.
 ///
@@ -89,8 +93,8 @@ impl Default for Settings {
 ///
 /// Rows live in pools, one for each chunk that has bodies; a body takes 76 bytes. Cost of a tick: O(awake bodies), and for
 /// each chunk with changed blocks in or beside it O(changes + its sleepers). A body at rest sleeps: it is in no loop until a
-/// block near it changes, a chunk comes or goes, or it is thrown, and what it has become meanwhile is worked out then, to
-/// the bit. So is what [`Population::view`] and [`Population::iter`] tell of a sleeper.
+/// block changes that its box or ground touches, a chunk comes or goes, or it is thrown, and what it has become meanwhile
+/// is worked out then, to the bit. It sleeps on where the change leaves it at rest. So is what [`Population::view`] and [`Population::iter`] tell of a sleeper.
 ///
 /// ```
 /// use voxtick_bodies::{Population, Settings, Spawn};
@@ -131,7 +135,6 @@ pub struct Population {
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
     pub(crate) changed: Vec<(u32, BlockPos)>,
-    pub(crate) changed_cells: ChangedCells,
     pub(crate) merging: MergeScratch,
     /// In the canonical order.
     pub(crate) inlets: Inlets,
@@ -178,7 +181,6 @@ impl Population {
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
             changed: Vec::new(),
-            changed_cells: ChangedCells::default(),
             merging: MergeScratch::default(),
             inlets: Inlets::default(),
             reaching: Vec::new(),
@@ -360,12 +362,13 @@ impl Population {
         })
     }
 
-    /// Adds to the velocities of bodies, and wakes them. Returns how many there were.
+    /// Adds to the velocities of bodies, and wakes them. Returns how many there were. A large batch is spread over the
+    /// rayon pool that it is called in, if any; a body that is in the batch twice gets both in the order given.
     pub fn push(&mut self, pushes: &[(BodyId, [f64; 3])]) -> usize {
         self.change_velocities(pushes, |old, push| std::array::from_fn(|axis| old[axis] + push[axis]))
     }
 
-    /// Sets the velocities of bodies, and wakes them. Returns how many there were.
+    /// Sets the velocities of bodies, and wakes them. Returns how many there were; see [`Population::push`].
     pub fn throw(&mut self, throws: &[(BodyId, [f64; 3])]) -> usize {
         self.change_velocities(throws, |_, throw| throw)
     }
@@ -373,21 +376,39 @@ impl Population {
     fn change_velocities(
         &mut self,
         changes: &[(BodyId, [f64; 3])],
-        change: impl Fn([f64; 3], [f64; 3]) -> [f64; 3],
+        change: impl Fn([f64; 3], [f64; 3]) -> [f64; 3] + Sync,
     ) -> usize {
-        let mut changed = 0;
-        for &(id, by) in changes {
-            let Some((pool, row)) = self.find(id) else { continue };
-            self.pools[pool].wake(row, pool as u32, &self.places, self.ticks);
-            let Some((pool, row)) = self.find(id) else { continue };
-            let rows = &mut self.pools[pool].rows;
-            let mut body = rows.body(row);
-            body.velocity = change(body.velocity, by);
-            body.flags = body.flags.without(Flags::CLEAR).without(Flags::QUARANTINED);
-            rows.set_body(row, &body);
-            changed += 1;
+        let mut found = 0;
+        for (place, &(id, _)) in changes.iter().enumerate() {
+            if let Some((pool, _)) = self.find(id) {
+                self.pools[pool].thrown.push(place);
+                found += 1;
+            }
         }
-        changed
+        let (places, ticks) = (&self.places, self.ticks);
+        let throw = |(number, pool): (usize, &mut Pool)| {
+            let mut thrown = std::mem::take(&mut pool.thrown);
+            for place in thrown.drain(..) {
+                let (id, by) = changes[place];
+                let row_of = |id: BodyId| places.find(id.number).map(|(_, row)| row);
+                if let Some(row) = row_of(id) {
+                    pool.wake(row, number as u32, places, ticks);
+                }
+                if let Some(row) = row_of(id) {
+                    pool.rows.change_velocity(row, |old| change(old, by));
+                }
+            }
+            pool.thrown = thrown;
+        };
+        // What a pool has to do touches nothing of another. Outside of any pool of threads, none is to be started.
+        if found >= PARALLEL && rayon::current_thread_index().is_some() {
+            let pools = self.pools.par_iter_mut().enumerate();
+            pools.filter(|(_, pool)| !pool.thrown.is_empty()).for_each(throw);
+        } else if found > 0 {
+            let pools = self.pools.iter_mut().enumerate();
+            pools.filter(|(_, pool)| !pool.thrown.is_empty()).for_each(throw);
+        }
+        found
     }
 
     /// Enters what has come and gone since the last call in `ledger`.

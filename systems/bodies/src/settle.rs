@@ -1,7 +1,7 @@
 //! What is to be done about the rows that a step has marked: those that left their chunk, landed, rest, or were refused.
 //!
-//! Each pool deals with its own rows, and with those that come to it, on whichever thread takes it; only who goes where is
-//! told in one place. Which row of a pool a body gets depends on the order of pools alone.
+//! Each pool deals with its own rows as soon as they are stepped, and with those that come to it, on whichever thread
+//! takes it; only who goes where is told in one place. Which row of a pool a body gets depends on the order of pools alone.
 
 use rayon::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::body::Flags;
 use crate::columns::Row;
 use crate::inlets::Inlets;
 use crate::pool::{Places, Pool};
-use crate::population::{Population, chunk_of};
+use crate::population::{BodyId, Population, chunk_of};
 use voxtick_worlds::ChunkPos;
 
 /// What one pool has to tell the others, kept between ticks for its room.
@@ -17,8 +17,8 @@ use voxtick_worlds::ChunkPos;
 pub(crate) struct Settled {
     /// Marked rows, ascending.
     marked: Vec<u32>,
-    /// Numbers of bodies that have landed.
-    landed: Vec<u32>,
+    /// Bodies that have landed.
+    landed: Vec<BodyId>,
     /// Numbers of bodies that were refused.
     refused: Vec<u32>,
     /// Numbers of bodies that are lost below the world.
@@ -30,31 +30,19 @@ pub(crate) struct Settled {
 }
 
 /// What pools need to know to settle their rows.
-#[derive(Clone, Copy)]
-struct Shared<'a> {
-    places: &'a Places,
-    inlets: &'a Inlets,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Aftermath<'a> {
+    pub(crate) places: &'a Places,
+    pub(crate) inlets: &'a Inlets,
     /// Ticks run so far, this one included.
-    ticks: u64,
-    lost_below: f64,
-    sleeping: bool,
+    pub(crate) ticks: u64,
+    pub(crate) lost_below: f64,
+    pub(crate) sleeping: bool,
 }
 
 impl Population {
-    /// Deals with the rows that the step has marked.
-    pub(crate) fn settle(&mut self, lost_below: f64) {
-        if self.pools.iter().all(|pool| pool.pending == 0) {
-            return;
-        }
-        let shared = Shared {
-            places: &self.places,
-            inlets: &self.inlets,
-            ticks: self.ticks,
-            lost_below,
-            sleeping: self.settings.sleeping,
-        };
-        let pools = self.pools.par_iter_mut().enumerate().filter(|(_, pool)| pool.pending > 0);
-        pools.for_each(|(number, pool)| pool.settle(number as u32, shared));
+    /// Hands bodies over from pool to pool, and tells what became of them.
+    pub(crate) fn gather_settled(&mut self) {
         let mut any_comes = false;
         for pool in 0..self.pools.len() {
             if std::mem::take(&mut self.pools[pool].pending) > 0 {
@@ -76,8 +64,8 @@ impl Population {
     fn gather(&mut self, pool: usize) -> bool {
         let mut settled = std::mem::take(&mut self.pools[pool].settled);
         let places = &self.places;
-        let id = |number: u32| crate::BodyId { number, generation: places.generation(number) };
-        self.events.landed.extend(settled.landed.drain(..).map(id));
+        let id = |number: u32| BodyId { number, generation: places.generation(number) };
+        self.events.landed.append(&mut settled.landed);
         self.events.quarantined.extend(settled.refused.drain(..).map(id));
         for number in settled.lost.drain(..) {
             let id = self.id(number);
@@ -99,25 +87,26 @@ impl Population {
 }
 
 impl Pool {
-    fn settle(&mut self, number: u32, shared: Shared<'_>) {
+    /// Deals with the rows that the step has marked.
+    pub(crate) fn settle(&mut self, number: u32, aftermath: Aftermath<'_>) {
         let mut marked = std::mem::take(&mut self.settled.marked);
         let is_marked = |flags: &Flags| flags.0 & Flags::PENDING.0 != 0;
         let rows = self.rows.flags[..self.awake].iter().enumerate().filter(|(_, flags)| is_marked(flags));
         marked.extend(rows.map(|(row, _)| row as u32));
         // From the last row down: what takes the place of a row has been looked at.
         while let Some(row) = marked.pop() {
-            self.settle_row(row as usize, number, shared);
+            self.settle_row(row as usize, number, aftermath);
         }
         self.settled.marked = marked;
     }
 
-    fn settle_row(&mut self, row: usize, pool: u32, shared: Shared<'_>) {
-        let Shared { places, ticks, .. } = shared;
+    fn settle_row(&mut self, row: usize, pool: u32, aftermath: Aftermath<'_>) {
+        let Aftermath { places, ticks, .. } = aftermath;
         let flags = self.rows.flags[row];
         let number = self.rows.number[row];
         self.rows.flags[row] = flags.without(Flags::PENDING).without(Flags::SLIDE);
         if flags.has(Flags::LANDED) {
-            self.settled.landed.push(number);
+            self.settled.landed.push(BodyId { number, generation: places.generation(number) });
         }
         if flags.has(Flags::REFUSED) {
             self.settled.refused.push(number);
@@ -125,16 +114,16 @@ impl Pool {
         } else if flags.has(Flags::LEFT) {
             let body = self.rows.body(row);
             let chunk = chunk_of(body.position);
-            if body.position[1] < shared.lost_below {
+            if body.position[1] < aftermath.lost_below {
                 self.settled.lost.push(number);
             } else if chunk != self.chunk {
                 let leaving = self.remove(row, pool, places, ticks);
                 self.settled.leaving.push((chunk, leaving));
             }
-        } else if flags.has(Flags::RESTS) && shared.sleeping {
+        } else if flags.has(Flags::RESTS) && aftermath.sleeping {
             if flags.has(Flags::UNLOADED) {
                 self.freeze(row, pool, places, ticks);
-            } else if !self.reaches_inlet(row, shared.inlets) {
+            } else if !self.reaches_inlet(row, aftermath.inlets) {
                 self.put_to_sleep(row, Flags(flags.0 & Flags::SLIDE.0), pool, places, ticks);
             }
         }

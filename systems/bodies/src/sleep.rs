@@ -46,6 +46,23 @@ pub(crate) fn woken(body: &Body, ticks: u64) -> Body {
     woken
 }
 
+/// A sleeper as it stands before its next move, when `ticks` ticks have been run, and the tick of that move.
+pub(crate) fn before_next_move(body: &Body, ticks: u64) -> (Body, u64) {
+    let asleep_at = body.velocity[1].to_bits();
+    let next = asleep_at + ticks.saturating_sub(asleep_at) / 4 * 4 + 3;
+    (woken(body, next), next)
+}
+
+/// A sleeper whose speed decays by `slide` from its next move on, when `ticks` ticks have been run: as if it had fallen
+/// asleep after its last.
+pub(crate) fn on_another_ground(body: &Body, slide: Flags, ticks: u64) -> Body {
+    let (before, next) = before_next_move(body, ticks);
+    let mut body = *body;
+    body.velocity = [before.velocity[0], f64::from_bits(next - 3), before.velocity[2]];
+    body.flags = body.flags.without(Flags::SLIDE).with(slide);
+    body
+}
+
 /// `speed` times both factors, `times` times over, each product rounded. Ends early where that changes nothing any more,
 /// which it does after some 1,400.
 fn decayed(mut speed: f64, factors: [f64; 2], times: u64) -> f64 {

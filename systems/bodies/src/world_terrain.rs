@@ -32,7 +32,7 @@ impl<'a> WorldTerrain<'a> {
 #[derive(Debug)]
 pub(crate) struct TiledTerrain<'a> {
     pub(crate) tile: &'a Tile,
-    pub(crate) world: WorldTerrain<'a>,
+    pub(crate) world: &'a WorldTerrain<'a>,
 }
 
 impl Terrain for TiledTerrain<'_> {

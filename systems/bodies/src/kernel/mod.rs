@@ -271,23 +271,44 @@ fn load(rows: &RowsMut<'_>, active: &[u8], lanes: &mut Lanes) {
     }
 }
 
+/// How the speed of a sleeper decays from its next move on, which it makes in `moment` and stands `before`; `None` where
+/// that move would not be like its last.
+pub(crate) fn slide_of_sleeper<T: Terrain>(
+    before: &Body,
+    number: u32,
+    ground: Surroundings<'_, T>,
+    rules: &Rules,
+    moment: Moment,
+    scratch: &mut Scratch,
+) -> Option<Flags> {
+    let mut after = *before;
+    let stepped = exact::step(&mut after, number, ground, rules, moment, scratch);
+    let lasting = |body: &Body| body.flags.results().without(Flags::OUTPUTS);
+    if stepped != Stepped::Done || lasting(&after) != lasting(before) {
+        return None;
+    }
+    after.flags = after.flags.set(Flags::CLEAR, exact::is_clear(&after, ground));
+    slide_of_resting(before, &after, ground, moment, scratch)
+}
+
 /// How the speed of a body decays that will repeat from now on what it has just done; `None` for any other.
 fn slide_of_resting<T: Terrain>(
     before: &Body,
     after: &Body,
-    context: &Context<'_, T>,
+    ground: Surroundings<'_, T>,
+    moment: Moment,
     scratch: &mut Scratch,
 ) -> Option<Flags> {
     let repeats = before.flags.has(Flags::ON_GROUND)
         && after.flags.has(Flags::ON_GROUND.with(Flags::CLEAR))
         && after.flags.0 & (Flags::HIT_SIDEWAYS.0 | Flags::GROUND_NO_BLOCKS.0 | Flags::MOVED.0) == 0
-        && before.flags.phase(context.moment.tick) == 0
+        && before.flags.phase(moment.tick) == 0
         && before.velocity[1] - GRAVITY == lanes::RESTING_SPEED
         && after.velocity[1].to_bits() == (-0.0_f64).to_bits();
     if !repeats {
         return None;
     }
-    let (friction, speed_factor) = exact::resting_ground(before, context.ground, scratch)?;
+    let (friction, speed_factor) = exact::resting_ground(before, ground, scratch)?;
     sleep::slide_bits(friction, speed_factor)
 }
 
@@ -322,7 +343,8 @@ fn step_exactly<T: Terrain>(
                 .set(Flags::LEFT, !inside || y < context.lost_below)
                 .set(Flags::LANDED, grounded && !before.flags.has(Flags::ON_GROUND));
             body.flags = body.flags.set(Flags::CLEAR, grounded && exact::is_clear(&body, context.ground));
-            if let Some(slide) = slide_of_resting(&before, &body, context, scratch) {
+            let (ground, moment) = (context.ground, context.moment);
+            if let Some(slide) = slide_of_resting(&before, &body, ground, moment, scratch) {
                 pending = pending.with(Flags::RESTS).with(slide);
             }
             let top = bottom + context.tile.stride() as i32;

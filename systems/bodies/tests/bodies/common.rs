@@ -214,6 +214,20 @@ impl Arena {
         }
     }
 
+    /// Changes blocks that bodies are in, lie on or lie beside.
+    pub(crate) fn change_blocks_at_bodies(&mut self, seed: u64, count: usize) {
+        let mut random = Random(seed);
+        for _ in 0..count {
+            let [x, y, z] = self.columns.body(random.below(self.columns.len())).position;
+            let mut beside = |along: f64, low: f64| (along + low + random.next() * 1.4).floor() as i32;
+            let at = BlockPos::new(beside(x, -0.7), beside(y, -1.2), beside(z, -0.7));
+            let choice = random.below(self.states.len() + 2);
+            let state = self.states.get(choice).copied().unwrap_or(StateId::AIR);
+            // What has fallen out of the world lies nowhere.
+            let _ = self.world.set_block(at, state);
+        }
+    }
+
     pub(crate) fn step_reference(&mut self, rules: &Rules) {
         let terrain = WorldTerrain::around(&self.world, &self.materials, ChunkPos::new(0, 0));
         let ground = Surroundings { terrain: &terrain, materials: &self.materials };

@@ -70,6 +70,31 @@ fn sleepers_are_what_they_would_have_become() {
     assert!(most_asleep > 500, "only {most_asleep} of 800 ever slept");
 }
 
+/// A sleeper once woke whenever a block changed in one of its columns. It sleeps on now where it can, which is to be seen
+/// nowhere: not when the ground changes under it again and again, and not when a wall comes or goes beside it.
+#[test]
+fn sleepers_whose_ground_changes_are_what_they_would_have_become() {
+    let cubes = ["stone", "dirt", "ice", "blue_ice", "slime_block", "packed_ice", "oak_leaves"];
+    for (seed, kinds) in
+        [(41, &cubes as &[&str]), (42, crate::common::ALL_KINDS), (43, crate::common::WATERS)]
+    {
+        let settings = settings(Path::fastest(), true);
+        let mut arena = Arena::random(seed, kinds, 0.3, 150, settings);
+        arena.throw_all(Throw { seed, horizontal: 0.4, down: -0.2, up: 0.4 });
+        let mut asleep = 0;
+        for tick in 0..500 {
+            if tick % 3 == 0 {
+                arena.change_blocks_at_bodies(tick, 2);
+            }
+            arena.step_reference(&settings.rules);
+            arena.step_population(2);
+            arena.assert_equal("on changing ground");
+            asleep += arena.asleep();
+        }
+        assert!(asleep > 500 * 20, "{asleep} ticks slept by 150 bodies in 500");
+    }
+}
+
 #[test]
 fn stacks_merge_as_if_each_had_asked_all_others() {
     for sleeping in [false, true] {

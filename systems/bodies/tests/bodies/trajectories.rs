@@ -243,6 +243,23 @@ fn taking_the_floor_away_wakes_what_sleeps_on_it() {
 }
 
 #[test]
+fn what_changes_beside_a_sleeper_or_leaves_it_at_rest_does_not_wake_it() {
+    let mut scene = Scene::new(&[("stone", [8, 5, 8])], [8.5, 6.0, 8.5], [0.0; 3]);
+    scene.run(60);
+    let mut change = |state: &str, [x, y, z]: [i32; 3]| {
+        let state = scene.world.states().parse(state).expect("a known state");
+        scene.world.set_block(BlockPos::new(x, y, z), state).expect("inside");
+        scene.run(1);
+        scene.view().sleeps
+    };
+    assert!(change("ice", [8, 5, 8]), "ice under it");
+    assert!(change("stone", [9, 6, 8]), "a block beside it");
+    assert!(change("water", [8, 4, 8]), "water below its floor");
+    assert!(change("oak_slab[type=top]", [8, 5, 8]), "half of its floor taken away from below");
+    assert!(!change("oak_slab", [8, 5, 8]), "half of its floor taken away from above");
+}
+
+#[test]
 fn a_body_at_the_edge_of_what_is_loaded_waits_and_goes_on_as_if_nothing_had_been() {
     let run = |wait: u64| {
         let mut scene = Scene::new(&[], [15.7, 8.0, 8.5], [0.3, 0.1, 0.0]);

@@ -1,0 +1,200 @@
+//! What changed terrain does to bodies: tiles follow it, and sleepers that it concerns wake.
+//!
+//! A changed block concerns a sleeper whose box, next move or ground reaches its cell. Such a one is asked whether its next
+//! move would still be like its last: by the [ground](crate::flat_ground) as most have it, or by taking that move. If so, it
+//! sleeps on, and at most its speed decays otherwise from then on; if not, it wakes. Cost: O(changes + sleepers of the
+//! chunks that they are in or beside), most of it for the sleepers concerned.
+
+use rayon::prelude::*;
+
+use crate::body::floor;
+use crate::exact::Scratch;
+use crate::flat_ground::FlatGround;
+use crate::kernel::slide_of_sleeper;
+use crate::parallel::scratch_of_thread;
+use crate::pool::{ChangedCells, Places, Pool};
+use crate::population::Population;
+use crate::rules::{Moment, Rules};
+use crate::sleep;
+use crate::terrain::Surroundings;
+use crate::world_terrain::{TiledTerrain, WorldTerrain};
+use crate::{Flags, Materials};
+use std::sync::Mutex;
+use voxtick_worlds::{BlockPos, ChunkEvent, World};
+
+/// Changed blocks around one pool from which its tile is built anew instead of patched.
+const PATCH_LIMIT: usize = 64;
+/// How many columns away from a change a body that is held may be for the change to matter to it.
+const REACH: i32 = 8;
+/// The chunk or column itself and the eight around it.
+const NEIGHBOURS: [(i32, i32); 9] =
+    [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
+
+/// Room for following changes, one a pool, kept between ticks.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    cells: ChangedCells,
+    /// Rows of sleepers, ascending.
+    rows: Vec<u32>,
+}
+
+/// What pools need to know to follow changes.
+#[derive(Clone, Copy)]
+struct Changed<'a> {
+    /// By number of the pool.
+    blocks: &'a [(u32, BlockPos)],
+    world: &'a World,
+    materials: &'a Materials,
+    rules: &'a Rules,
+    places: &'a Places,
+    /// Ticks run so far.
+    ticks: u64,
+    scratch: &'a [Mutex<Scratch>],
+}
+
+impl Population {
+    /// Wakes what lies where the world has changed.
+    pub(crate) fn follow_terrain(&mut self, world: &World) {
+        let refreshed = self.materials.refresh(world.states());
+        let changes = world.changes(&mut self.cursor);
+        if changes.missed > 0 || refreshed {
+            for pool in 0..self.pools.len() {
+                self.disturb_pool(pool);
+            }
+            return;
+        }
+        for event in changes.chunks {
+            let (ChunkEvent::Loaded(chunk) | ChunkEvent::Unloaded(chunk)) = *event;
+            for (x, z) in NEIGHBOURS {
+                let pool = chunk.checked_offset(x, z).and_then(|near| self.pool_of_chunk.get(&near));
+                if let Some(&pool) = pool {
+                    self.disturb_pool(pool as usize);
+                }
+            }
+        }
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.clear();
+        for change in changes.blocks {
+            // Dirt in place of stone is nothing to a body.
+            if self.materials.of_state(change.before) != self.materials.of_state(change.after) {
+                self.add_touched_pools(change.position, &mut changed);
+            }
+        }
+        if !changed.is_empty() {
+            changed.par_sort_unstable();
+            changed.dedup();
+            let shared = Changed {
+                blocks: &changed,
+                world,
+                materials: &self.materials,
+                rules: &self.settings.rules,
+                places: &self.places,
+                ticks: self.ticks,
+                scratch: &self.scratch,
+            };
+            let pools = self.pools.par_iter_mut().enumerate();
+            pools.for_each(|(number, pool)| pool.follow_changes(number as u32, shared));
+        }
+        self.changed = changed;
+    }
+
+    /// Adds the pools that a change at `at` may matter to.
+    fn add_touched_pools(&self, at: BlockPos, changed: &mut Vec<(u32, BlockPos)>) {
+        for (x, z) in NEIGHBOURS {
+            // A pool sees one column beyond its chunk, and what is held at its edge could meet some more.
+            let Some(beside) = at.checked_offset(x * REACH, 0, z * REACH) else { continue };
+            if (x, z) != (0, 0) && beside.chunk() == at.chunk() {
+                continue;
+            }
+            if let Some(&pool) = self.pool_of_chunk.get(&beside.chunk()) {
+                changed.push((pool, at));
+            }
+        }
+    }
+
+    fn disturb_pool(&mut self, pool: usize) {
+        let disturbed = &mut self.pools[pool];
+        disturbed.tile.forget();
+        disturbed.forget_clear();
+        disturbed.wake_all(pool as u32, &self.places, self.ticks);
+        let rows = &disturbed.rows;
+        let heights = rows.y[..disturbed.awake].iter().map(|&y| floor(y));
+        disturbed.reach = heights.fold(None, |reach: Option<(i32, i32)>, y| {
+            let (low, high) = reach.unwrap_or((y, y));
+            Some((low.min(y - 2), high.max(y + 8)))
+        });
+    }
+}
+
+impl Pool {
+    /// Follows the changes around this pool, which has this number.
+    fn follow_changes(&mut self, number: u32, changed: Changed<'_>) {
+        let first = changed.blocks.partition_point(|&(pool, _)| pool < number);
+        let count = changed.blocks[first..].partition_point(|&(pool, _)| pool == number);
+        let blocks = &changed.blocks[first..first + count];
+        if blocks.is_empty() {
+            return;
+        }
+        self.forget_clear();
+        if blocks.len() > PATCH_LIMIT {
+            self.stale = true;
+        } else if !self.stale && self.tile.is_built() {
+            for &(_, at) in blocks {
+                self.tile.patch(at, self.chunk, changed.world, changed.materials);
+            }
+        }
+        self.thaw(number, changed.places, changed.ticks);
+        let mut reached = std::mem::take(&mut self.reached);
+        reached.cells.clear();
+        reached.rows.clear();
+        if self.awake < self.rows.len() {
+            blocks.iter().for_each(|&(_, at)| reached.cells.add(at, self.chunk));
+        }
+        if !reached.cells.is_empty() {
+            reached.cells.sort();
+            self.reached_sleepers(&reached.cells, &mut reached.rows);
+        }
+        if !reached.rows.is_empty() {
+            if self.stale && self.tile.is_built() {
+                self.tile.rebuild(self.chunk, changed.world, changed.materials);
+                self.stale = false;
+            }
+            self.ask_sleepers(number, &reached.rows, changed);
+        }
+        self.reached = reached;
+    }
+
+    /// Lets sleepers wake that would move, and the speeds of the others decay as they do on the ground as it is now.
+    fn ask_sleepers(&mut self, number: u32, sleepers: &[u32], changed: Changed<'_>) {
+        let mut scratch = scratch_of_thread(changed.scratch);
+        let world = WorldTerrain::around(changed.world, changed.materials, self.chunk);
+        let mut flat = FlatGround::around(self.chunk.x * 16, self.chunk.z * 16);
+        // Ascending: one that wakes changes places with one that was asked before it, or is not concerned.
+        for &row in sleepers {
+            let row = row as usize;
+            let body = self.rows.body(row);
+            let terrain = TiledTerrain { tile: &self.tile, world: &world };
+            let ground = Surroundings { terrain: &terrain, materials: changed.materials };
+            let mut exactly = || {
+                let (before, tick) = sleep::before_next_move(&body, changed.ticks);
+                let moment = Moment { tick, seed: 0 };
+                slide_of_sleeper(&before, self.rows.number[row], ground, changed.rules, moment, &mut scratch)
+            };
+            let slide = flat.slide_of(&body, ground);
+            debug_assert!(slide.is_none() || slide == exactly(), "{body:?}");
+            match slide.or_else(exactly) {
+                Some(slide) => self.sleep_on(row, slide, changed.ticks),
+                None => self.wake(row, number, changed.places, changed.ticks),
+            }
+        }
+    }
+
+    /// Lets the speed of a sleeper decay by `slide` from now on.
+    fn sleep_on(&mut self, row: usize, slide: Flags, ticks: u64) {
+        let body = self.rows.body(row);
+        if body.flags.0 & Flags::SLIDE.0 != slide.0 {
+            self.rows.set_body(row, &sleep::on_another_ground(&body, slide, ticks));
+            self.sleepers_changed();
+        }
+    }
+}
