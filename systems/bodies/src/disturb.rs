@@ -12,7 +12,7 @@ use crate::exact::Scratch;
 use crate::flat_ground::FlatGround;
 use crate::kernel::slide_of_sleeper;
 use crate::parallel::scratch_of_thread;
-use crate::pool::{ChangedCells, Places, Pool};
+use crate::pool::{ChangedCells, FROZEN_REACH, Places, Pool};
 use crate::population::Population;
 use crate::rules::{Moment, Rules};
 use crate::sleep;
@@ -24,8 +24,6 @@ use voxtick_worlds::{BlockPos, ChunkEvent, World};
 
 /// Changed blocks around one pool from which its tile is built anew instead of patched.
 const PATCH_LIMIT: usize = 64;
-/// How many columns away from a change a body that is held may be for the change to matter to it.
-const REACH: i32 = 8;
 /// The chunk or column itself and the eight around it.
 const NEIGHBOURS: [(i32, i32); 9] =
     [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
@@ -102,7 +100,7 @@ impl Population {
     fn add_touched_pools(&self, at: BlockPos, changed: &mut Vec<(u32, BlockPos)>) {
         for (x, z) in NEIGHBOURS {
             // A pool sees one column beyond its chunk, and what is held at its edge could meet some more.
-            let Some(beside) = at.checked_offset(x * REACH, 0, z * REACH) else { continue };
+            let Some(beside) = at.checked_offset(x * FROZEN_REACH, 0, z * FROZEN_REACH) else { continue };
             if (x, z) != (0, 0) && beside.chunk() == at.chunk() {
                 continue;
             }
@@ -143,13 +141,14 @@ impl Pool {
                 self.tile.patch(at, self.chunk, changed.world, changed.materials);
             }
         }
-        self.thaw(number, changed.places, changed.ticks);
+        if self.awake == self.rows.len() {
+            return;
+        }
         let mut reached = std::mem::take(&mut self.reached);
         reached.cells.clear();
         reached.rows.clear();
-        if self.awake < self.rows.len() {
-            blocks.iter().for_each(|&(_, at)| reached.cells.add(at, self.chunk));
-        }
+        blocks.iter().for_each(|&(_, at)| reached.cells.add(at, self.chunk));
+        self.thaw(&reached.cells, number, changed.places, changed.ticks);
         if !reached.cells.is_empty() {
             reached.cells.sort();
             self.reached_sleepers(&reached.cells, &mut reached.rows);

@@ -50,22 +50,24 @@ impl FlatGround {
     ) -> Option<Flags> {
         let [x, y, z] = sleeper.position;
         let [vx, _, vz] = sleeper.velocity;
-        let height = floor(y);
-        let is_amid = |along: f64| (BORDER..1.0 - BORDER).contains(&(along - along.floor()));
+        let [column_x, height, column_z] = sleeper.position.map(floor);
+        let is_amid = |along: f64| along > BORDER && along < 1.0 - BORDER;
+        let (east, south) = (x - f64::from(column_x), z - f64::from(column_z));
         // As slow as that it does not move, and grows only slower.
         let is_slow = vx * vx + vz * vz < 0.9 * EPSILON;
-        if f64::from(height) != y || !is_slow || !is_amid(x) || !is_amid(z) {
+        if f64::from(height) != y || !is_slow || !is_amid(east) || !is_amid(south) {
             return None;
         }
-        for column_z in floor(z - SLEEPER_REACH)..=floor(z + SLEEPER_REACH) {
-            for column_x in floor(x - SLEEPER_REACH)..=floor(x + SLEEPER_REACH) {
-                if self.found([column_x, height, column_z], ground) == Found::Other {
+        let beside = |along: f64| -i32::from(along < SLEEPER_REACH)..=i32::from(along > 1.0 - SLEEPER_REACH);
+        for dz in beside(south) {
+            for dx in beside(east) {
+                if self.found([column_x + dx, height, column_z + dz], ground) == Found::Other {
                     return None;
                 }
             }
         }
         // The column that its middle is in is the nearest, so it is the one that carries it.
-        match self.found([floor(x), height, floor(z)], ground) {
+        match self.found([column_x, height, column_z], ground) {
             Found::Top(slide) => Some(slide),
             Found::Open | Found::Other => None,
         }

@@ -189,7 +189,7 @@ impl Population {
 
     /// Lets one body look for others.
     fn look(&mut self, looker: usize, scratch: &mut MergeScratch) {
-        let seeker = scratch.candidates[looker];
+        let seeker = &scratch.candidates[looker];
         let bounds = bounds_at(seeker.position);
         let low = [0, 2].map(|axis| floor(seeker.position[axis] - 0.75));
         let high = [0, 2].map(|axis| floor(seeker.position[axis] + 0.75));
@@ -214,8 +214,7 @@ impl Population {
             };
             let place = cursors[list] as usize;
             cursors[list] = scratch.next_alive(place);
-            let found = scratch.candidates[place];
-            let seeker = scratch.candidates[looker];
+            let (found, seeker) = (&scratch.candidates[place], &scratch.candidates[looker]);
             if place == looker
                 || found.gone
                 || found.kind != seeker.kind
@@ -225,39 +224,40 @@ impl Population {
             {
                 continue;
             }
-            if found.count < seeker.count {
-                self.merge_pair(place, looker, scratch);
-                if scratch.candidates[looker].count == seeker.max_count {
+            let MergeScratch { candidates, thinned, .. } = &mut *scratch;
+            if candidates[place].count < candidates[looker].count {
+                self.merge_pair(place, looker, candidates, thinned);
+                if candidates[looker].gone {
                     return;
                 }
             } else {
-                self.merge_pair(looker, place, scratch);
+                self.merge_pair(looker, place, candidates, thinned);
                 return;
             }
         }
     }
 
-    fn merge_pair(&mut self, from: usize, into: usize, scratch: &mut MergeScratch) {
-        let giver = &mut scratch.candidates[from];
+    fn merge_pair(&mut self, from: usize, into: usize, candidates: &mut [Candidate], thinned: &mut Vec<u32>) {
+        // PERF: field by field; a copy of a candidate right after a write to it waits for that write.
+        let giver = &mut candidates[from];
         giver.gone = true;
         // What it had taken in goes with it.
         giver.grown = false;
-        let giver = *giver;
-        let taker = &mut scratch.candidates[into];
-        taker.count += giver.count;
+        let Candidate { number, pool, row, count, age, pickup, .. } = *giver;
+        let taker = &mut candidates[into];
+        taker.count += count;
         taker.gone = taker.count == taker.max_count;
         taker.grown = true;
-        (taker.age, taker.pickup) = merged_clocks((giver.age, giver.pickup), (taker.age, taker.pickup));
-        let pool = &mut self.pools[giver.pool as usize];
-        if pool.mark_gone(giver.row as usize) {
-            scratch.thinned.push(giver.pool);
+        (taker.age, taker.pickup) = merged_clocks((age, pickup), (taker.age, taker.pickup));
+        if self.pools[pool as usize].mark_gone(row as usize) {
+            thinned.push(pool);
         }
         if !self.records.is_empty() {
-            self.records.remove(&giver.number);
+            self.records.remove(&number);
         }
         self.count -= 1;
         self.ledger.merged += 1;
-        self.events.merged.push((self.id(giver.number), self.id(scratch.candidates[into].number)));
+        self.events.merged.push((self.id(number), self.id(taker.number)));
     }
 }
 
