@@ -48,6 +48,9 @@ const NOT_IN_KERNELS: [(&str, &str); 9] = [
     ("ThreadPoolBuilder", "a pool of its own"),
 ];
 
+/// What the engine has for whoever shares work between threads, and which knows neither ticks nor systems.
+const PLAIN_STRUCTURES: [&str; 1] = ["voxtick_engine::DirtySet"];
+
 /// Float operations that round once where the rules round twice, or differ from platform to platform.
 const NOT_DETERMINISTIC: [&str; 12] = [
     ".mul_add(",
@@ -118,7 +121,9 @@ fn kernels_name_no_ecs_file_clock_or_thread() {
             if word == "std::fs" && file.name.starts_with("systems/anvil/") {
                 continue;
             }
-            found.extend(file.lines_with(word).map(|line| format!("{line}: {what}")));
+            let is_plain = |line: &String| PLAIN_STRUCTURES.iter().any(|plain| line.contains(plain));
+            let lines = file.lines_with(word).filter(|line| !is_plain(line));
+            found.extend(lines.map(|line| format!("{line}: {what}")));
         }
     }
     assert_none("words that do not belong in a kernel", found);

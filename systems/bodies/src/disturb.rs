@@ -11,7 +11,7 @@ use crate::body::floor;
 use crate::exact::Scratch;
 use crate::flat_ground::FlatGround;
 use crate::kernel::slide_of_sleeper;
-use crate::parallel::scratch_of_thread;
+use crate::parallel::{scratch_of_thread, spread};
 use crate::pool::{ChangedCells, FROZEN_REACH, Places, Pool};
 use crate::population::Population;
 use crate::rules::{Moment, Rules};
@@ -25,7 +25,7 @@ use voxtick_worlds::{BlockPos, ChunkEvent, World};
 /// Changed blocks around one pool from which its tile is built anew instead of patched.
 const PATCH_LIMIT: usize = 64;
 /// The chunk or column itself and the eight around it.
-const NEIGHBOURS: [(i32, i32); 9] =
+pub(crate) const NEIGHBOURS: [(i32, i32); 9] =
     [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
 /// Room for following changes, one a pool, kept between ticks.
@@ -90,8 +90,11 @@ impl Population {
                 ticks: self.ticks,
                 scratch: &self.scratch,
             };
-            let pools = self.pools.par_iter_mut().enumerate();
-            pools.for_each(|(number, pool)| pool.follow_changes(number as u32, shared));
+            self.listed.clear();
+            self.listed.extend(changed.iter().map(|&(pool, _)| pool));
+            self.listed.dedup();
+            let follow = |number, pool: &mut Pool| pool.follow_changes(number, shared);
+            spread(&mut self.pools, 0, &self.listed, &follow, &|(), ()| ());
         }
         self.changed = changed;
     }

@@ -2,7 +2,7 @@
 //!
 //! What is taken in goes into a container of the world or straight into a pipe; what falls out of pipes comes back as a
 //! body (see the plugin). A body goes only where the whole of it is taken, and otherwise stays and is offered again in
-//! the next tick. Cost: O(pools + awake rows of pools with inlets), however many inlets there are. What lies in an inlet
+//! the next tick. Cost: O(pools with awake rows + awake rows of pools with inlets), however many inlets there are. What lies in an inlet
 //! that has no room does not sleep.
 
 use std::collections::BTreeMap;
@@ -126,7 +126,11 @@ impl Population {
         }
         let mut reaching = std::mem::take(&mut self.reaching);
         reaching.clear();
-        self.find_reaching(&mut reaching);
+        let mut listed = std::mem::take(&mut self.listed);
+        self.take_restless(&mut listed);
+        listed.iter().for_each(|&pool| self.places.mark_restless(pool));
+        self.find_reaching(&listed, &mut reaching);
+        self.listed = listed;
         reaching.sort_unstable();
         for &(number, inlet) in &reaching {
             let (Some((pool, row)), Some(&into)) =
@@ -149,9 +153,9 @@ impl Population {
         !self.inlets.is_empty()
     }
 
-    fn find_reaching(&self, reaching: &mut Vec<(u32, BlockPos)>) {
+    fn find_reaching(&self, restless: &[u32], reaching: &mut Vec<(u32, BlockPos)>) {
         let is_beside_any = |pool: &&Pool| self.inlets.beside.contains_key(&pool.chunk);
-        for pool in self.pools.iter().filter(|pool| pool.awake > 0).filter(is_beside_any) {
+        for pool in restless.iter().map(|&pool| &self.pools[pool as usize]).filter(is_beside_any) {
             for row in 0..pool.awake {
                 if !pool.rows.flags[row].has(Flags::UNLOADED) {
                     pool.inlets_of(row, &self.inlets, |inlet| {

@@ -11,6 +11,7 @@
 
 use crate::body::{Bounds, Flags, floor};
 use crate::columns::{Columns, NEVER_PICK_UP};
+use crate::disturb::NEIGHBOURS;
 use crate::pool::Pool;
 use crate::population::Population;
 use crate::rules::DESPAWN_AGE;
@@ -92,9 +93,11 @@ pub(crate) struct MergeScratch {
 
 impl Population {
     /// Merges what lies together.
-    pub(crate) fn merge(&mut self) {
+    ///
+    /// `pools` holds all that have awake rows, and maybe others.
+    pub(crate) fn merge(&mut self, pools: &[u32]) {
         let mut scratch = std::mem::take(&mut self.merging);
-        self.collect_candidates(&mut scratch);
+        self.collect_candidates(&mut scratch, pools);
         if scratch.candidates.iter().any(|candidate| candidate.looks) {
             scratch.fill_buckets();
             for looker in 0..scratch.candidates.len() {
@@ -104,6 +107,7 @@ impl Population {
             }
             for candidate in scratch.candidates.iter().filter(|candidate| candidate.grown) {
                 self.pools[candidate.pool as usize].take_in(candidate, self.ticks);
+                self.list_due(candidate.pool);
             }
             for &pool in &scratch.thinned {
                 self.pools[pool as usize].remove_marked(pool, &mut self.places);
@@ -113,21 +117,35 @@ impl Population {
     }
 
     /// Ascending by number.
-    fn collect_candidates(&mut self, scratch: &mut MergeScratch) {
+    fn collect_candidates(&mut self, scratch: &mut MergeScratch, pools: &[u32]) {
         scratch.candidates.clear();
         scratch.active.clear();
         scratch.thinned.clear();
         let until = self.ticks + u64::from(RESTING_PERIOD.cast_unsigned());
-        for pool in 0..self.pools.len() {
-            if self.pools[pool].mergeable > 0 && self.pools[pool].awake > 0 {
-                self.pools[pool].merge_until = until;
+        for &number in pools {
+            let pool = &mut self.pools[number as usize];
+            if pool.mergeable > 0 && pool.awake > 0 {
+                pool.merge_until = until;
+                if !std::mem::replace(&mut pool.is_merging, true) {
+                    self.mergers.push(number);
+                }
             }
         }
-        for (pool, candidate) in self.pools.iter().enumerate() {
-            if candidate.mergeable > 0 && self.is_restless(pool) {
-                scratch.active.push(pool as u32);
+        self.mergers.retain(|&number| {
+            let pool = &mut self.pools[number as usize];
+            pool.is_merging = pool.merge_until >= self.ticks;
+            pool.is_merging
+        });
+        // What lies beside a chunk may be found from there.
+        for &number in &self.mergers {
+            let chunk = self.pools[number as usize].chunk;
+            for (x, z) in NEIGHBOURS {
+                let near = chunk.checked_offset(x, z).and_then(|near| self.pool_of_chunk.get(&near));
+                scratch.active.extend(near.filter(|&&near| self.pools[near as usize].mergeable > 0));
             }
         }
+        scratch.active.sort_unstable();
+        scratch.active.dedup();
         if !scratch.active.iter().any(|&pool| self.pools[pool as usize].any_looks(self.ticks)) {
             return;
         }
@@ -174,17 +192,6 @@ impl Population {
             gone: age >= DESPAWN_AGE.cast_signed() || rows.flags[row].has(Flags::QUARANTINED),
             grown: false,
         }
-    }
-
-    /// True where something that can merge was awake in the pool or beside it not long ago.
-    fn is_restless(&self, pool: usize) -> bool {
-        let chunk = self.pools[pool].chunk;
-        (-1..=1).any(|z| {
-            (-1..=1).any(|x| {
-                let near = chunk.checked_offset(x, z).and_then(|near| self.pool_of_chunk.get(&near));
-                near.is_some_and(|&near| self.pools[near as usize].merge_until >= self.ticks)
-            })
-        })
     }
 
     /// Lets one body look for others.

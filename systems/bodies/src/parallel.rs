@@ -5,8 +5,6 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rayon::prelude::*;
-
 use crate::exact::Scratch;
 use crate::kernel::dispatch::Path;
 use crate::kernel::rows::RowsMut;
@@ -36,23 +34,44 @@ pub(crate) struct Shared<'a> {
 }
 
 /// Steps the awake rows of all pools, and lets each pool deal with what came of it: then its rows are still near.
-pub(crate) fn step_pools(pools: &mut [Pool], shared: Shared<'_>) -> Tally {
-    // Where all sleep, the threads may sleep too.
-    if pools.iter().all(|pool| pool.awake == 0) {
-        return Tally::default();
+///
+/// `restless` are the pools that have such, ascending; those that still do afterwards are marked for the next tick.
+pub(crate) fn step_pools(pools: &mut [Pool], restless: &[u32], shared: Shared<'_>) -> Tally {
+    let step = |number, pool: &mut Pool| {
+        let tally = step_pool(pool, shared);
+        if pool.pending > 0 {
+            pool.settle(number, shared.aftermath);
+        }
+        if pool.awake > 0 {
+            shared.aftermath.places.mark_restless(number);
+        }
+        tally
+    };
+    spread(pools, 0, restless, &step, &Tally::and)
+}
+
+/// Calls `work` for the pools with these ascending numbers, of `pools` of which the first has the number `first`, and
+/// joins what it gives: spread over the threads of the pool that it is called in, and without a look at any other pool.
+pub(crate) fn spread<T: Default + Send>(
+    pools: &mut [Pool],
+    first: u32,
+    numbers: &[u32],
+    work: &(impl Fn(u32, &mut Pool) -> T + Sync),
+    join: &(impl Fn(T, T) -> T + Sync),
+) -> T {
+    match *numbers {
+        [] => T::default(),
+        [number] => work(number, &mut pools[(number - first) as usize]),
+        _ => {
+            let (low, high) = numbers.split_at(numbers.len() / 2);
+            let (low_pools, high_pools) = pools.split_at_mut((high[0] - first) as usize);
+            let (low, high) = rayon::join(
+                || spread(low_pools, first, low, work, join),
+                || spread(high_pools, high[0], high, work, join),
+            );
+            join(low, high)
+        }
     }
-    pools
-        .par_iter_mut()
-        .enumerate()
-        .filter(|(_, pool)| pool.awake > 0)
-        .map(|(number, pool)| {
-            let tally = step_pool(pool, shared);
-            if pool.pending > 0 {
-                pool.settle(number as u32, shared.aftermath);
-            }
-            tally
-        })
-        .reduce(Tally::default, Tally::and)
 }
 
 fn step_pool(pool: &mut Pool, shared: Shared<'_>) -> Tally {

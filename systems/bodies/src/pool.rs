@@ -17,6 +17,7 @@ use crate::settle::Settled;
 use crate::sleep;
 use crate::state_hash::SleeperSums;
 use rustc_hash::FxHashMap;
+use voxtick_engine::DirtySet;
 use voxtick_worlds::{BlockPos, ChunkPos};
 
 /// The bodies of one chunk.
@@ -37,12 +38,16 @@ pub(crate) struct Pool {
     pub(crate) mergeable: usize,
     /// Until this tick something here may find another to merge with.
     pub(crate) merge_until: u64,
+    /// It is listed as one in which something may.
+    pub(crate) is_merging: bool,
     /// While all sleep, none looks for others to merge with before this tick.
     pub(crate) next_look: u64,
     /// How many rows are marked as gone.
     gone: usize,
     /// No row is due to vanish before this tick.
     pub(crate) next_due: u64,
+    /// The tick for which it is listed as due.
+    pub(crate) listed_due: u64,
     /// The tick in which frozen rows were frozen, by number: few are at any time.
     frozen_since: FxHashMap<u32, u32>,
     pub(crate) sleeper_sums: SleeperSums,
@@ -52,14 +57,16 @@ pub(crate) struct Pool {
     pub(crate) thrown: Vec<usize>,
 }
 
-/// Where the rows of bodies are, by number.
-#[derive(Debug, Default)]
+/// Where the rows of bodies are, by number, and which pools have awake ones.
+#[derive(Debug)]
 pub(crate) struct Places {
     /// Pool, row and generation of each number. Atomic so that pools may move their rows on threads of their own: no two
     /// write to one number at a time.
     places: Vec<AtomicU64>,
     /// The lowest comes first, so that which number a body gets does not depend on the order in which others went.
     free: BinaryHeap<Reverse<u32>>,
+    /// Between ticks, at least the pools with awake rows. Marked by whatever thread works on a pool.
+    pub(crate) restless: DirtySet,
 }
 
 /// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
@@ -83,6 +90,17 @@ const GENERATION_SHIFT: u32 = ROW_BITS + POOL_BITS;
 impl Places {
     /// Bytes that each number takes.
     pub(crate) const BYTES: usize = size_of::<u64>();
+
+    /// No numbers in use, and no pools.
+    pub(crate) fn new() -> Places {
+        let restless = DirtySet::with_limit(POOL_LIMIT as u32);
+        Places { places: Vec::new(), free: BinaryHeap::new(), restless }
+    }
+
+    /// Notes that a pool has awake rows. It has a number below [`POOL_LIMIT`], which the set takes.
+    pub(crate) fn mark_restless(&self, pool: u32) {
+        let _ = self.restless.mark(pool);
+    }
 
     /// A number that is not in use, with its generation.
     pub(crate) fn take(&mut self) -> Option<(u32, u32)> {
@@ -138,7 +156,7 @@ impl Places {
 
 impl Pool {
     pub(crate) fn new(chunk: ChunkPos) -> Pool {
-        Pool { chunk, next_due: u64::MAX, ..Pool::default() }
+        Pool { chunk, next_due: u64::MAX, listed_due: u64::MAX, ..Pool::default() }
     }
 
     /// Adds a row, and looks to it that it vanishes in time.
@@ -159,7 +177,7 @@ impl Pool {
             self.sleepers_changed();
         } else {
             self.exchange(at, self.awake, pool, places);
-            self.awake += 1;
+            self.one_more_awake(pool, places);
             let [_, y, _] = row.body.position.map(floor);
             let (low, high) = self.reach.unwrap_or((y, y));
             self.reach = Some((low.min(y - 2), high.max(y + 8)));
@@ -249,6 +267,14 @@ impl Pool {
         let y = floor(body.position[1]);
         let (low, high) = self.reach.unwrap_or((y, y));
         self.reach = Some((low.min(y - 2), high.max(y + 8)));
+        self.one_more_awake(pool, places);
+    }
+
+    /// The first row after the awake ones has become one of them.
+    fn one_more_awake(&mut self, pool: u32, places: &Places) {
+        if self.awake == 0 {
+            places.mark_restless(pool);
+        }
         self.awake += 1;
     }
 

@@ -1,6 +1,7 @@
 //! All bodies of a world: who they are, where their rows stand, and the tick that takes them on.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
@@ -132,6 +133,12 @@ pub struct Population {
     pub(crate) events: Events,
     /// What has come and gone since the ledger was last told.
     pub(crate) ledger: Ledger,
+    /// Pools by the tick from which on something in them may vanish. Only the entry that a pool knows of counts.
+    pub(crate) due: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Pools in which something may find another to merge with.
+    pub(crate) mergers: Vec<u32>,
+    /// Room for numbers of pools, ascending.
+    pub(crate) listed: Vec<u32>,
     pub(crate) scratch: Vec<Mutex<Scratch>>,
     pub(crate) movers: Vec<u32>,
     pub(crate) changed: Vec<(u32, BlockPos)>,
@@ -172,12 +179,15 @@ impl Population {
             pools: Vec::new(),
             pool_of_chunk: FxHashMap::default(),
             ordered: BTreeMap::new(),
-            places: Places::default(),
+            places: Places::new(),
             count: 0,
             ticks: 0,
             cursor: ChangeCursor::default(),
             events: Events::default(),
             ledger: Ledger::default(),
+            due: BinaryHeap::new(),
+            mergers: Vec::new(),
+            listed: Vec::new(),
             scratch: vec![Mutex::default()],
             movers: Vec::new(),
             changed: Vec::new(),
@@ -441,6 +451,22 @@ impl Population {
 
     pub(crate) fn add_row(&mut self, row: &Row, pool: u32) {
         self.pools[pool as usize].take_over(row, pool, &self.places, self.ticks);
+        self.list_due(pool);
+    }
+
+    /// To be called when something in a pool may vanish earlier than before.
+    pub(crate) fn list_due(&mut self, number: u32) {
+        let pool = &mut self.pools[number as usize];
+        if pool.next_due < pool.listed_due {
+            pool.listed_due = pool.next_due;
+            self.due.push(Reverse((pool.next_due, number)));
+        }
+    }
+
+    /// Writes the pools that have awake rows to `restless`, ascending, and forgets them.
+    pub(crate) fn take_restless(&self, restless: &mut Vec<u32>) {
+        restless.clear();
+        restless.extend(self.places.restless.drain().filter(|&pool| self.pools[pool as usize].awake > 0));
     }
 
     /// The pool of a chunk; made if there is none.

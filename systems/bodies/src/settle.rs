@@ -3,11 +3,10 @@
 //! Each pool deals with its own rows as soon as they are stepped, and with those that come to it, on whichever thread
 //! takes it; only who goes where is told in one place. Which row of a pool a body gets depends on the order of pools alone.
 
-use rayon::prelude::*;
-
 use crate::body::Flags;
 use crate::columns::Row;
 use crate::inlets::Inlets;
+use crate::parallel::spread;
 use crate::pool::{Places, Pool};
 use crate::population::{BodyId, Population, chunk_of};
 use voxtick_worlds::ChunkPos;
@@ -42,26 +41,36 @@ pub(crate) struct Aftermath<'a> {
 
 impl Population {
     /// Hands bodies over from pool to pool, and tells what became of them.
-    pub(crate) fn gather_settled(&mut self) {
-        let mut any_comes = false;
-        for pool in 0..self.pools.len() {
+    ///
+    /// `pools` are those that were stepped, ascending; those to which something came are added.
+    pub(crate) fn gather_settled(&mut self, pools: &mut Vec<u32>) {
+        let stepped = pools.len();
+        for place in 0..stepped {
+            let pool = pools[place] as usize;
             if std::mem::take(&mut self.pools[pool].pending) > 0 {
-                any_comes |= self.gather(pool);
+                self.gather(pool, pools);
             }
         }
-        if any_comes {
-            let (places, ticks) = (&self.places, self.ticks);
-            let pools = self.pools.par_iter_mut().enumerate();
-            pools.filter(|(_, pool)| !pool.settled.coming.is_empty()).for_each(|(number, pool)| {
-                let mut coming = std::mem::take(&mut pool.settled.coming);
-                coming.drain(..).for_each(|row| pool.take_over(&row, number as u32, places, ticks));
-                pool.settled.coming = coming;
-            });
+        let receivers = &mut pools[stepped..];
+        if receivers.is_empty() {
+            return;
         }
+        receivers.sort_unstable();
+        let (places, ticks) = (&self.places, self.ticks);
+        let take_over = |number, pool: &mut Pool| {
+            let mut coming = std::mem::take(&mut pool.settled.coming);
+            coming.drain(..).for_each(|row| pool.take_over(&row, number, places, ticks));
+            pool.settled.coming = coming;
+        };
+        spread(&mut self.pools, 0, receivers, &take_over, &|(), ()| ());
+        receivers.iter().for_each(|&number| self.list_due(number));
+        pools.sort_unstable();
+        pools.dedup();
     }
 
-    /// Enters what a pool has to tell, and sends off what has left it. Returns whether anything has.
-    fn gather(&mut self, pool: usize) -> bool {
+    /// Enters what a pool has to tell, and sends off what has left it: to pools that are added to `receivers` with the
+    /// first body that comes to them.
+    fn gather(&mut self, pool: usize, receivers: &mut Vec<u32>) {
         let mut settled = std::mem::take(&mut self.pools[pool].settled);
         let places = &self.places;
         let id = |number: u32| BodyId { number, generation: places.generation(number) };
@@ -73,16 +82,18 @@ impl Population {
             self.ledger.despawned += 1;
             self.events.despawned.push(id);
         }
-        let any_left = !settled.leaving.is_empty();
         // One beyond the last pool that there can be stays in the pool that it is in.
         for (chunk, row) in settled.leaving.drain(..) {
-            match self.pool_at(chunk) {
-                Some(to) => self.pools[to as usize].settled.coming.push(row),
-                None => settled.coming.push(row),
+            let (to, coming) = match self.pool_at(chunk) {
+                Some(to) => (to, &mut self.pools[to as usize].settled.coming),
+                None => (pool as u32, &mut settled.coming),
+            };
+            if coming.is_empty() {
+                receivers.push(to);
             }
+            coming.push(row);
         }
         self.pools[pool].settled = settled;
-        any_left
     }
 }
 
