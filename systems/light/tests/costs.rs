@@ -1,36 +1,9 @@
 //! What light keeps and allocates: a counting allocator under a world whose blocks change every tick.
 
-#![expect(unsafe_code, reason = "a counting allocator has to implement an unsafe trait")]
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-use voxtick_light::Lighting;
+use allocation_counter::measure;
+use voxtick_light::{LightOutcome, Lighting};
 use voxtick_worlds::generators::{Hills, generate, square};
 use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, LightLevels, StateId, World};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that the system asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are those that the system asks for.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn hills(edge: u16) -> World {
     let states = BlockStates::load();
@@ -60,9 +33,8 @@ fn a_steady_tick_of_edits_does_not_allocate() {
         for (at, state) in edits {
             world.set_block(at, if number.is_multiple_of(2) { state } else { StateId::AIR }).expect("loaded");
         }
-        let before = ALLOCATIONS.get();
-        let outcome = lighting.update(world);
-        let allocations = ALLOCATIONS.get() - before;
+        let mut outcome = LightOutcome::default();
+        let allocations = measure(|| outcome = lighting.update(world)).count_total;
         world.begin_tick(number + 1);
         assert!(outcome.cells_changed > 0);
         allocations
