@@ -15,12 +15,16 @@ use voxtick_engine::{
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Bytes that the second run of `work` allocates: the first one may grow what it needs.
+/// Bytes that a run of `work` allocates after a first one, which may grow what it needs: the least of three runs, since
+/// the thread of the test harness allocates now and then beside it.
 fn allocated(mut work: impl FnMut()) -> usize {
     work();
-    let before = ALLOCATOR.total_allocated();
-    work();
-    ALLOCATOR.total_allocated() - before
+    let runs = [(); 3].map(|()| {
+        let before = ALLOCATOR.total_allocated();
+        work();
+        ALLOCATOR.total_allocated() - before
+    });
+    runs.into_iter().min().expect("three runs")
 }
 
 #[test]
