@@ -98,19 +98,17 @@ impl Biomes {
         &self.sections
     }
 
+    /// Sections with one biome count by their pointers alone: those of like biomes are shared by all chunks that were read.
     pub(crate) fn memory_bytes(&self) -> usize {
-        mem::size_of_val(self.sections.as_slice())
-            + self
-                .sections
-                .iter()
-                .map(|section| {
-                    // An `Arc` keeps two counts beside its value.
-                    2 * mem::size_of::<usize>()
-                        + mem::size_of::<BiomeCells>()
-                        + mem::size_of_val::<[Arc<str>]>(&section.0.palette)
-                        + section.0.indices.as_ref().map_or(0, |_| BIOME_CELLS)
-                })
-                .sum::<usize>()
+        let heap = |section: &BiomeSection| {
+            // An `Arc` keeps two counts beside its value.
+            2 * mem::size_of::<usize>()
+                + mem::size_of::<BiomeCells>()
+                + mem::size_of_val::<[Arc<str>]>(&section.0.palette)
+                + BIOME_CELLS
+        };
+        let mixed = self.sections.iter().filter(|section| section.0.indices.is_some());
+        mem::size_of_val(self.sections.as_slice()) + mixed.map(heap).sum::<usize>()
     }
 }
 

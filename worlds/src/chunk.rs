@@ -189,7 +189,7 @@ impl Chunk {
     }
 
     /// Bytes on the heap and in the chunk itself, allocator overhead aside. Storage shared with snapshots counts in
-    /// full.
+    /// full, sections with one biome, which chunks share, by their pointers.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let light = self.light.as_ref().map_or(0, |light| {
