@@ -106,6 +106,11 @@ pub(crate) fn is_clear<T: Terrain + ?Sized>(body: &Body, ground: Surroundings<'_
     free(&body.bounds().deflated(EPSILON)) && !obstacles::any_influence(&body.bounds(), ground)
 }
 
+/// True where a body is inside a block, so that it is pushed out at random.
+pub(crate) fn is_embedded<T: Terrain + ?Sized>(body: &Body, ground: Surroundings<'_, T>) -> bool {
+    obstacles::any_overlapping(&body.bounds().deflated(EPSILON), false, ground) == Ok(true)
+}
+
 /// Friction and speed factor of the ground that a body lies on, if its next move in phase 0 will be like the one it has
 /// just made, and all after that: it lies on a block, is clear of all else, and nothing is in the way of what is left
 /// of its horizontal speed.

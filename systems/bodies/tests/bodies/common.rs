@@ -1,5 +1,7 @@
 //! A small world with bodies in it, stepped by the reference and by the kernel side by side.
 
+use std::sync::{Arc, OnceLock};
+
 use voxtick_bodies::{
     BodyId, Columns, Materials, Moment, NEVER_PICK_UP, Population, Row, Rules, Scratch, Settings, Spawn,
     Surroundings, WorldTerrain, reference,
@@ -88,6 +90,12 @@ pub(crate) struct Throw {
     pub(crate) up: f64,
 }
 
+/// The table of states, made once: making it takes longer than most tests.
+pub(crate) fn states() -> Arc<BlockStates> {
+    static STATES: OnceLock<Arc<BlockStates>> = OnceLock::new();
+    STATES.get_or_init(BlockStates::load).clone()
+}
+
 /// Numbers from 0 to 1 in a fixed order.
 pub(crate) struct Random(pub(crate) u64);
 
@@ -124,12 +132,12 @@ impl Arena {
 
     /// 48 x 32 x 48 cells, a share `solid` of them filled with `kinds`, and `count` bodies all over it.
     pub(crate) fn random(seed: u64, kinds: &[&str], solid: f64, count: usize, settings: Settings) -> Arena {
-        let states = BlockStates::load();
+        let states = states();
         let mut random = Random(seed);
         let kinds: Vec<StateId> =
             kinds.iter().map(|kind| states.parse(kind).expect("a known state")).collect();
-        let materials = Materials::of_states(&states);
         let population = Population::new(&states, settings);
+        let materials = population.materials().clone();
         let dimension = Dimension::new("minecraft:test", 0, HEIGHT, true).expect("a valid range");
         let mut world = World::new(dimension, states);
         for x in -1..2 {

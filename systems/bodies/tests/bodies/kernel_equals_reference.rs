@@ -183,3 +183,12 @@ fn a_thousand_ticks_with_threads_sleep_and_changes() {
     arena.changes_a_tick = 1;
     compare(arena, settings, 8, TICKS);
 }
+
+/// A body inside a block at the edge of what is loaded was put aside as one that is held for good, though it draws another
+/// speed each tick and a slower one needs nothing that is not loaded.
+#[test]
+fn a_body_that_is_held_while_it_is_pushed_out_of_a_block_tries_again() {
+    let settings = settings(Path::PLAIN, true);
+    let arena = Arena::random(582_918, crate::common::ALL_KINDS, 0.425_245_497_439_394_16, 410, settings);
+    compare(arena, settings, 1, 60);
+}

@@ -3,6 +3,7 @@
 mod common;
 mod hostile_values;
 mod kernel_equals_reference;
+mod merging;
 mod published_case;
 mod stage;
 mod trajectories;

@@ -3,7 +3,7 @@
 //! The numbers are worked out by hand from the game's rules; the reference and the kernel both have to meet them.
 
 use voxtick_bodies::{BodyId, BodyView, Flags, Population, Settings, Spawn};
-use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, ItemKind, ItemStack, World};
+use voxtick_worlds::{BlockPos, Chunk, ChunkPos, Dimension, ItemKind, ItemStack, World};
 
 struct Scene {
     world: World,
@@ -14,7 +14,7 @@ struct Scene {
 impl Scene {
     /// One body among some blocks, on a floor of stone at y = 0 that ends at the edge of chunk (0, 0).
     fn new(blocks: &[(&str, [i32; 3])], position: [f64; 3], velocity: [f64; 3]) -> Scene {
-        let states = BlockStates::load();
+        let states = crate::common::states();
         let mut population = Population::new(&states, Settings::default());
         let dimension = Dimension::new("minecraft:test", 0, 64, true).expect("a valid range");
         let mut world = World::new(dimension, states.clone());
@@ -190,6 +190,30 @@ fn still_water_lets_a_body_float_and_a_current_takes_it_along() {
 }
 
 #[test]
+fn fluids_slow_and_lift_by_the_games_numbers() {
+    for (fluid, drag) in [("water", 0.99_f32), ("lava", 0.95_f32)] {
+        let pool: Vec<(&str, [i32; 3])> = (5..12)
+            .flat_map(|x| (5..12).flat_map(move |z| (1..5).map(move |y| (fluid, [x, y, z]))))
+            .collect();
+        let body = Scene::new(&pool, [8.5, 2.0, 8.5], [0.1, 0.0, 0.0]).after(1).body;
+        let (along, lift) = (0.1 * f64::from(drag), f64::from(5.0e-4_f32));
+        assert_eq!(body.position, [8.5 + along, 2.0 + lift, 8.5], "{fluid}");
+        assert_eq!(body.velocity, [along * f64::from(0.98_f32), lift * 0.98, 0.0], "{fluid}");
+    }
+}
+
+#[test]
+fn powder_snow_lets_a_body_sink_half_as_fast_again_as_it_falls() {
+    let blocks: Vec<(&str, [i32; 3])> = (1..10).map(|y| ("powder_snow", [8, y, 8])).collect();
+    let mut scene = Scene::new(&blocks, [8.5, 8.0, 8.5], [0.0; 3]);
+    scene.run(2);
+    let before = scene.view().body.position[1];
+    scene.run(1);
+    let step = scene.view().body.position[1] - before;
+    assert!((step + 0.04 * 1.5).abs() < 1.0e-9, "{step}");
+}
+
+#[test]
 fn bubble_columns_lift_and_pull_down() {
     let column =
         |drag: &'static str| -> Vec<(&str, [i32; 3])> { (1..30).map(|y| (drag, [8, y, 8])).collect() };
@@ -216,7 +240,7 @@ fn a_resting_body_does_not_stir_for_a_thousand_ticks() {
     for sleeping in [false, true] {
         let mut scene = Scene::new(&[], [8.3, 1.0, 8.7], [0.01, 0.0, -0.02]);
         scene.population = {
-            let states = BlockStates::load();
+            let states = crate::common::states();
             let mut population = Population::new(&states, Settings { sleeping, ..Settings::default() });
             let spawn = Spawn { age: None, ..Spawn::at([8.3, 1.0, 8.7], ItemStack::single(ItemKind(0))) };
             scene.body = population.spawn(&[spawn]).expect("room")[0];
