@@ -85,17 +85,42 @@ fn moving(
 }
 
 /// Lanes on which every item has a speed of its own.
+///
+/// What lies on such lanes changes for as long as the first items are on their way: they bunch behind slow ones, and
+/// those of the sources, which all have one speed, follow. So that every sample is of the same ticks, both sides begin
+/// each from one state and run until they have made the room they need; what is timed begins there.
 fn own_speed(items: u64) -> Case {
     let name = format!("transit/own-speed/n={items}");
-    match LaneSettings::new(UNIT / 12, UNIT / 8) {
-        Ok(settings) => {
-            let settings = settings.with_own_speeds();
-            moving(name, settings, items, TICKS, move || {
-                lines(&Lines { speeds: (2800, 2600), ..Lines::flowing(100, items, settings, 3) })
-            })
+    Case::new(name, SIDES, items * u64::from(LONG), move || {
+        let settings = LaneSettings::new(UNIT / 12, UNIT / 8).map_err(input)?.with_own_speeds();
+        let layout = lines(&Lines { speeds: (2800, 2600), ..Lines::flowing(100, items, settings, 3) });
+        let mut ours = TransitSolver::from_layout(&layout, settings).map_err(input)?;
+        let mut other = ReferenceTransit::from_layout(&layout, settings).map_err(input)?;
+        let (first, reference) = (ours.clone(), other.clone());
+        let mut inventories = Inventories::default();
+        for tick in 0..TICKS + LONG {
+            ours.step(&mut inventories);
+            other.step(&mut inventories);
+            if ours.events() != other.events() {
+                return Err(unequal("events", u64::from(tick), 1));
+            }
         }
-        Err(error) => Case::new(name, SIDES, items, move || Err(input(error))),
-    }
+        same_state(&words(|word| ours.state_words(word)), &words(|word| other.state_words(word)))?;
+        let mut others = Inventories::default();
+        Ok(Pair::self_timed(
+            move || timed_from(&first, |solver| solver.step(&mut inventories)),
+            move || timed_from(&reference, |solver| solver.step(&mut others)),
+        ))
+    })
+}
+
+/// The time of [`LONG`] ticks from a state on, after the first [`TICKS`].
+fn timed_from<T: Clone>(first: &T, mut step: impl FnMut(&mut T)) -> Duration {
+    let mut solver = first.clone();
+    (0..TICKS).for_each(|_| step(&mut solver));
+    let start = Instant::now();
+    (0..LONG).for_each(|_| step(&mut solver));
+    start.elapsed()
 }
 
 /// The solver with two threads against the solver with one, on lines with a junction every 20 blocks.
