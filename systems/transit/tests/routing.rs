@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use voxtick_transit::{
-    Connections, Crossing, InsertError, LaneName, LaneSettings, Layout, NearestSink, Room, Route, Router,
-    Sink, Source, Supply, TransitSolver, UNIT,
+    Connections, Crossing, InsertError, LaneName, LaneSettings, Layout, NearestSink, ReferenceTransit, Room,
+    Route, Router, Sink, Source, Supply, TransitSolver, UNIT,
 };
 use voxtick_worlds::{BlockPos, Direction, Inventories, ItemKind, ItemStack};
 
@@ -144,6 +144,50 @@ fn a_router_that_changes_its_mind_is_asked_again_when_it_says_so() {
         };
         assert_eq!(positions(&transit), positions(&polled));
     }
+}
+
+/// Waits while the way east has room, and goes south when it has none.
+#[derive(Debug)]
+struct SouthWhereEastIsFull;
+
+impl Router for SouthWhereEastIsFull {
+    fn route(&self, crossing: &Crossing) -> Route {
+        if crossing.open.has(Direction::East) { Route::Wait } else { Route::Out(Direction::South) }
+    }
+}
+
+/// What was put onto a lane by hand closed it to an item at its entry, and nobody asked that item's router again: it
+/// waited for good where the reference sent it elsewhere.
+#[test]
+fn an_item_put_onto_a_lane_by_hand_has_what_waits_at_its_entry_asked_again() {
+    let (layout, fork) = fork();
+    let mut transit = TransitSolver::from_layout(&layout, SETTINGS).expect("sound");
+    let mut reference = ReferenceTransit::from_layout(&layout, SETTINGS).expect("sound");
+    transit.set_router(&[fork], Arc::new(SouthWhereEastIsFull)).expect("sound");
+    reference.set_router(&[fork], Arc::new(SouthWhereEastIsFull)).expect("sound");
+    // So slow that what is put at its entry closes it for a few ticks.
+    let east = LaneName { from: fork, direction: Direction::East };
+    let slow = LaneSettings::new(UNIT / 32, UNIT / 8).expect("sound");
+    transit.set_lane(east, slow).expect("a lane");
+    reference.set_lane(east, slow).expect("a lane");
+    let put = |transit: &mut TransitSolver, reference: &mut ReferenceTransit, from, position| {
+        let lane = LaneName { from, direction: Direction::East };
+        let stack = ItemStack::single(ItemKind(1));
+        transit.insert(lane, position, stack, 0).expect("room");
+        reference.insert(lane, position, stack, 0).expect("room");
+    };
+    put(&mut transit, &mut reference, at(0, 0), 10 * UNIT);
+    let south = LaneName { from: fork, direction: Direction::South };
+    for tick in 0..20 {
+        if tick == 10 {
+            assert_eq!(transit.lane(south), Some(vec![]), "it waits");
+            put(&mut transit, &mut reference, fork, 0);
+        }
+        transit.step(&mut Inventories::default());
+        reference.step(&mut Inventories::default());
+        assert_eq!(transit.lane(south), reference.lane(south), "tick {tick}");
+    }
+    assert_eq!(transit.lane(south).map(|items| items.len()), Some(1), "it went south");
 }
 
 #[test]

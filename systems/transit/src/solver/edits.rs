@@ -337,6 +337,7 @@ impl TransitSolver {
         if behind_all {
             let handle = self.new_item(stack, speed)?;
             self.enter_at(lane, position, handle);
+            self.wake_entry(lane);
             return Ok(handle);
         }
         let mut items = self.lanes.items(lane, self.tick);
@@ -357,7 +358,17 @@ impl TransitSolver {
         } else {
             self.lanes.note_arrival(lane);
         }
+        self.wake_entry(lane);
         Ok(handle)
+    }
+
+    /// Has what waits where a lane begins asked for again: a router may send it elsewhere now that the lane has less
+    /// room.
+    fn wake_entry(&mut self, lane: u32) {
+        let from = self.lanes.row(lane).from;
+        if self.junctions[from as usize].waiting != 0 {
+            self.recheck(from, self.tick + 1);
+        }
     }
 
     /// Makes room for `count` more items.

@@ -3,8 +3,9 @@
 //! Most junctions that have to be visited are simple: one item waits, and what it meets concerns no other junction (see
 //! [`super::junction`]). So shards of lanes find in parallel what arrives on them (and run the ticks of their single
 //! items), simple junctions are decided in parallel, everything that gives or frees a handle is settled one by one in
-//! canonical order, and the moves are made in parallel over shards. Each lane is emptied by at most one move and filled
-//! by at most one, in either order.
+//! canonical order, and the moves are made in parallel over shards. What meets lanes of one thread's shards only, nearly
+//! all in a network laid in some order, is not decided first and moved later but done at once. Each lane is emptied by
+//! at most one move and filled by at most one, in either order.
 //!
 //! Nothing here starts a thread: the work goes to the pool that the caller runs in.
 
