@@ -8,6 +8,7 @@ mod worlds;
 
 use edits::random_edits;
 use lit::assert_lit_as_from_nothing;
+use rayon::prelude::*;
 use voxtick_light::{Lighting, Width};
 use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, Dimension, StateId, World};
 use worlds::{below, random_world};
@@ -39,9 +40,51 @@ fn random_batches() {
     let wanted: u64 =
         std::env::var("VOXTICK_LIGHT_BATCHES").ok().and_then(|text| text.parse().ok()).unwrap_or(160);
     let widths: Vec<Width> = Width::ALL.into_iter().filter(|width| width.is_supported()).collect();
-    for seed in 0..wanted.div_ceil(8) {
+    (0..wanted.div_ceil(8)).into_par_iter().for_each(|seed| {
         batches_end_as_a_relight_does(seed, 8, widths[seed as usize % widths.len()]);
-    }
+    });
+}
+
+/// Lamps of all levels that are lit, made brighter, dimmed and put out where light passes as before: alone, and many at
+/// once; every other batch does nothing but brighten, which has a way of its own through the kernel.
+#[test]
+fn lamps_that_are_lit_and_dimmed() {
+    let widths: Vec<Width> = Width::ALL.into_iter().filter(|width| width.is_supported()).collect();
+    (0..30_u64).into_par_iter().for_each(|seed| {
+        let mut world = random_world(seed, 3, 3);
+        let states = world.states().clone();
+        let lamp = |level: u8| match level {
+            0 => StateId::AIR,
+            level => states.parse(&format!("light[level={level},waterlogged=false]")).expect("known"),
+        };
+        let lamps: Vec<StateId> = (0..16).map(lamp).collect();
+        let mut lighting = Lighting::with_width(widths[seed as usize % widths.len()]);
+        lighting.update(&mut world);
+        let random = &mut { seed ^ 0x1A3B };
+        for batch in 0..16 {
+            let mut changes = Vec::new();
+            for _ in 0..[1, 1, 4, 40][below(random, 4)] {
+                let coordinate = |random: &mut u64, bound: usize| below(random, bound) as i32;
+                let at = BlockPos::new(
+                    coordinate(random, 48),
+                    coordinate(random, 32) - 16,
+                    coordinate(random, 48),
+                );
+                let Some(level) =
+                    world.block(at).and_then(|state| lamps.iter().position(|lamp| *lamp == state))
+                else {
+                    continue;
+                };
+                let brighter = level + below(random, 16 - level);
+                let new = if batch % 2 == 0 { brighter } else { below(random, 16) };
+                changes.push((at, lamps[new]));
+            }
+            world.set_blocks(&changes);
+            lighting.update(&mut world);
+            world.begin_tick(batch + 1);
+            assert_lit_as_from_nothing(&world, &format!("seed {seed}, batch {batch} of {}", changes.len()));
+        }
+    });
 }
 
 /// Open sky over a floor, where a block changes a whole column: placed and taken away again, one a tick and in threes,

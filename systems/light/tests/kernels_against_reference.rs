@@ -5,7 +5,7 @@ mod worlds;
 
 use proptest::prelude::*;
 use voxtick_light::reference::FlatLight;
-use voxtick_light::{ChunkLighter, Width};
+use voxtick_light::{ChunkLighter, Width, relight};
 use voxtick_worlds::generators::{Hills, generate, square};
 use voxtick_worlds::{BlockStates, ChunkPos, Dimension, World};
 use worlds::random_world;
@@ -45,4 +45,23 @@ fn hills_have_one_light() {
         world.insert_chunk(chunk);
     }
     assert_equal_light(&world, &square(4), "of hills");
+}
+
+/// Threads decide how many tiles an area is cut into, and where the cuts are: none may be seen in the light.
+#[test]
+fn any_number_of_threads_gives_one_light() {
+    for seed in [3, 9] {
+        // A wide area with bays and holes.
+        let world = random_world(seed, 15, 11);
+        let is_in = |at: &ChunkPos| (at.x > 3 || at.z < 8) && (at.x, at.z) != (7, 5) && at.x + at.z != 17;
+        let positions: std::collections::BTreeSet<ChunkPos> = world.chunk_positions().filter(is_in).collect();
+        assert!(positions.len() > 130, "enough for four tiles");
+        let expected =
+            ChunkLighter::default().light(&world, &positions.iter().copied().collect::<Vec<ChunkPos>>());
+        for threads in [1, 2, 3, 4] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+            let lit = pool.install(|| relight(&world, &positions));
+            assert!(lit == expected, "seed {seed}, {threads} threads");
+        }
+    }
 }
