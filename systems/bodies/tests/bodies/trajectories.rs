@@ -119,6 +119,66 @@ fn friction_decides_how_far_a_body_slides() {
 }
 
 #[test]
+fn each_ground_takes_its_share_of_the_speed_every_tick() {
+    // Slipperiness, by 0.98 in single precision; soul sand and honey first take 0.6 of the speed away.
+    let table: &[(&str, f64, f32, f32)] = &[
+        ("stone", 2.0, 0.6, 1.0),
+        ("ice", 2.0, 0.98, 1.0),
+        ("packed_ice", 2.0, 0.98, 1.0),
+        ("blue_ice", 2.0, 0.989, 1.0),
+        ("soul_sand", 1.875, 0.6, 0.4),
+        ("honey_block", 1.9375, 0.6, 0.4),
+    ];
+    for &(block, height, friction, speed_factor) in table {
+        let blocks: Vec<(&str, [i32; 3])> = (0..16).map(|x| (block, [x, 1, 8])).collect();
+        let mut scene = Scene::new(&blocks, [4.5, height, 8.5], [0.3, 0.0, 0.0]);
+        scene.run(1);
+        let before = scene.view().body;
+        scene.run(1);
+        let after = scene.view().body;
+        let share = f64::from(friction * 0.98_f32);
+        assert_eq!(after.position[0], before.position[0] + before.velocity[0], "{block}");
+        assert_eq!(after.velocity[0], before.velocity[0] * f64::from(speed_factor) * share, "{block}");
+        assert_eq!(after.position[1], height, "{block}");
+    }
+}
+
+#[test]
+fn slime_and_beds_throw_back_by_the_games_numbers() {
+    // An item keeps 0.8 of its speed, on a bed of two thirds of it.
+    for (block, height, back) in [("slime_block", 2.0, 1.0), ("red_bed", 1.5625, f64::from(0.66_f32))] {
+        let mut scene = Scene::new(&[(block, [8, 1, 8])], [8.5, 12.0, 8.5], [0.0; 3]);
+        let mut before = scene.view().body;
+        let after = loop {
+            scene.run(1);
+            let body = scene.view().body;
+            if body.flags.has(Flags::ON_GROUND) {
+                break body;
+            }
+            before = body;
+        };
+        assert_eq!(after.position[1], height, "{block}");
+        let fall = before.velocity[1] - 0.04;
+        assert_eq!(after.velocity[1], -fall * back * 0.8 * 0.98, "{block}");
+    }
+}
+
+#[test]
+fn columns_of_bubbles_and_honey_end_at_the_games_speeds() {
+    let column =
+        |block: &'static str| -> Vec<(&str, [i32; 3])> { (1..60).map(|y| (block, [8, y, 8])).collect() };
+    // The speed after a tick is what the block allows, with the drag of that tick.
+    for (block, from, speed) in [
+        ("bubble_column[drag=false]", [8.5, 5.0, 8.5], 0.7),
+        ("bubble_column[drag=true]", [8.5, 50.0, 8.5], -0.3),
+        ("honey_block", [9.07, 50.0, 8.5], -0.05),
+    ] {
+        let body = Scene::new(&column(block), from, [0.0; 3]).after(30).body;
+        assert_eq!(body.velocity[1], speed * 0.98, "{block}: {body:?}");
+    }
+}
+
+#[test]
 fn slime_throws_back_what_falls_on_it_and_stone_does_not() {
     let highest = |block: &str| {
         let mut scene = Scene::new(&[(block, [8, 1, 8])], [8.5, 12.0, 8.5], [0.0; 3]);
