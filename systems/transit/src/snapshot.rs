@@ -262,7 +262,7 @@ impl Snapshot {
             snapshot.segments.push((input.lane()?, input.u32()?));
         }
         input.part = "lanes";
-        for _ in 0..input.length(37)? {
+        for _ in 0..input.length(30)? {
             snapshot.lanes.push(input.lane_record()?);
         }
         input.part = "cursors";

@@ -338,3 +338,17 @@ fn damaged_bytes_of_a_chunk_are_refused_and_change_nothing() {
     assert_eq!(transit.restore(&transit.chunk_snapshot(ChunkPos::new(0, 0))), Err(SnapshotError::Extent));
     assert_eq!(transit.snapshot(), whole, "nothing has changed");
 }
+
+/// A stored lane without an item, behind which fewer bytes came than an item would take, was refused as cut short: the
+/// least length of a lane was set too great, and with the lane the whole chunk was lost.
+#[test]
+fn a_chunk_that_ends_with_an_empty_lane_of_its_own_speed_is_read_again() {
+    let mut layout = Layout::default();
+    layout.line(BlockPos::new(0, 64, 0), Direction::East, 10, None);
+    let mut transit = TransitSolver::from_layout(&layout, LaneSettings::default()).expect("sound");
+    for name in [lane(0, 0, Direction::East), lane(10, 0, Direction::West)] {
+        transit.set_lane(name, LaneSettings::new(900, 9999).expect("sound")).expect("a lane");
+        let snapshot = transit.chunk_snapshot(ChunkPos::new(0, 0));
+        assert_eq!(read(&snapshot.to_bytes()), snapshot);
+    }
+}
