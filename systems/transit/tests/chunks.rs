@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use voxtick_transit::{
-    Connections, EventKind, InsertError, LaneName, LaneSettings, Layout, Room, Sink, Snapshot, SnapshotError,
-    Source, Supply, TransitSolver, UNIT,
+    Connections, EventKind, InsertError, LaneName, LaneSettings, Layout, ReferenceTransit, Room, Sink,
+    Snapshot, SnapshotError, Source, Supply, TransitSolver, UNIT,
 };
 use voxtick_worlds::{BlockPos, ChunkPos, Direction, Inventories, ItemKind, ItemStack};
 
@@ -110,6 +110,49 @@ fn read(bytes: &[u8]) -> Snapshot {
     Snapshot::from_bytes(bytes).expect("sound")
 }
 
+/// An edit by which no item loses its place.
+#[derive(Debug, Clone, Copy)]
+enum Edit {
+    /// Gives a lane another speed and spacing.
+    Speed(LaneName, u32),
+    /// Cuts the line of pipes at a block, or joins it again.
+    Cut(i32),
+}
+
+impl Edit {
+    fn make(self, transit: &mut TransitSolver) {
+        match self {
+            Edit::Speed(name, speed) => {
+                let settings = LaneSettings::new(speed, 9999).expect("sound");
+                let _ = transit.set_lane(name, settings);
+            }
+            Edit::Cut(x) => {
+                let position = BlockPos::new(x, 64, 0);
+                let straight = Connections::of(&[Direction::East, Direction::West]);
+                let is_cut = transit.graph().connections(position) != Some(straight);
+                let mask = if is_cut { straight } else { straight.with(Direction::Up) };
+                transit.add_pipe(position, mask).expect("in range");
+            }
+        }
+    }
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let ends = prop_oneof![
+        Just(lane(5, 0, Direction::East)),
+        Just(lane(40, 0, Direction::West)),
+        Just(lane(20, 0, Direction::East)),
+        Just(lane(20, 0, Direction::West)),
+        Just(lane(3, 3, Direction::West)),
+        Just(lane(-1, 0, Direction::East)),
+        Just(lane(0, -1, Direction::South)),
+    ];
+    prop_oneof![
+        (ends, 900u32..1100).prop_map(|(name, speed)| Edit::Speed(name, speed)),
+        prop_oneof![Just(15), Just(16), Just(20), 7i32..39].prop_map(Edit::Cut),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -117,7 +160,7 @@ proptest! {
     fn a_chunk_taken_out_and_put_back_goes_on_as_if_it_had_stood_still(
         before in 0u32..300,
         turns in prop::collection::vec((0usize..CHUNKS.len(), 0u32..12), 1..60),
-        edit in 0usize..60,
+        edits in prop::collection::btree_map(0usize..60, edit(), 0..20),
     ) {
         let mut inventories = Inventories::default();
         let mut frozen = network();
@@ -141,10 +184,10 @@ proptest! {
                 }
                 None => {}
             }
-            // Elsewhere life goes on: a lane is edited while other chunks are away.
-            if turn == edit && !stored.contains_key(&ChunkPos::new(0, 0)) {
+            // Life goes on while chunks are away, on lanes that cross them too.
+            if let Some(edit) = edits.get(&turn) {
                 for transit in [&mut frozen, &mut away] {
-                    transit.set_lane(lane(3, 3, Direction::West), LaneSettings::new(999, 9999).expect("sound")).expect("exists");
+                    edit.make(transit);
                 }
             }
             for _ in 0..ticks {
@@ -337,6 +380,99 @@ fn damaged_bytes_of_a_chunk_are_refused_and_change_nothing() {
     assert_eq!(transit.put_back(&whole, &[]), Err(SnapshotError::Extent));
     assert_eq!(transit.restore(&transit.chunk_snapshot(ChunkPos::new(0, 0))), Err(SnapshotError::Extent));
     assert_eq!(transit.snapshot(), whole, "nothing has changed");
+}
+
+/// An item that waited at the end of a lane when its chunk was taken out came back with the age it had then, although
+/// its lane had been given another speed, or had been cut and joined, meanwhile: the reference, which holds everything
+/// all the time, lets the item wait from the first tick after the edit in which the lane moves, and tells so anew.
+#[test]
+fn an_item_whose_lane_is_edited_while_it_is_away_waits_from_its_return() {
+    let mut layout = Layout::default();
+    layout.line(BlockPos::new(0, 64, 0), Direction::East, 40, None);
+    let settings = LaneSettings::new(UNIT / 4, UNIT / 4).expect("sound");
+    let name = lane(0, 0, Direction::East);
+    let (cut, straight) = (Connections::ALL, Connections::of(&[Direction::East, Direction::West]));
+    let slow = LaneSettings::new(UNIT / 8, UNIT / 2).expect("sound");
+    type Change<'a> = &'a dyn Fn(&mut TransitSolver, &mut ReferenceTransit);
+    let changes: [Change<'_>; 3] = [
+        &|_, _| {},
+        &|solver, reference| {
+            solver.set_lane(name, slow).expect("a lane");
+            reference.set_lane(name, slow).expect("a lane");
+        },
+        &|solver, reference| {
+            for mask in [cut, straight] {
+                solver.add_pipe(BlockPos::new(20, 64, 0), mask).expect("in range");
+                reference.add_pipe(BlockPos::new(20, 64, 0), mask).expect("in range");
+            }
+        },
+    ];
+    let far = ChunkPos::new(2, 0);
+    let mut inventories = Inventories::default();
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut solver = TransitSolver::from_layout(&layout, settings).expect("sound");
+        let mut reference = ReferenceTransit::from_layout(&layout, settings).expect("sound");
+        for position in [38 * UNIT, 5 * UNIT] {
+            let stack = ItemStack::single(ItemKind(1));
+            solver.insert(name, position, stack, 0).expect("room");
+            reference.insert(name, position, stack, 0).expect("room");
+        }
+        let mut refused = 0;
+        for tick in 0..60 {
+            match tick {
+                20 => {
+                    let stored = solver.take_out(far).to_bytes();
+                    reference.set_loaded(far, false);
+                    change(&mut solver, &mut reference);
+                    solver.put_back(&read(&stored), &[]).expect("sound");
+                }
+                30 => {
+                    solver.set_loaded(far, true);
+                    reference.set_loaded(far, true);
+                }
+                _ => {}
+            }
+            solver.step(&mut inventories);
+            reference.step(&mut inventories);
+            assert_eq!(solver.events().kinds(), reference.events().kinds(), "change {at}, tick {tick}");
+            let mut expected = Vec::new();
+            reference.state_words(|word| expected.push(word));
+            assert_eq!(words(&solver), expected, "change {at}, tick {tick}");
+            refused += reference.events().len();
+        }
+        assert_eq!(refused, if at == 0 { 1 } else { 2 }, "change {at}");
+    }
+}
+
+/// A lane that was given another speed in a later run, before the chunk with its front item was there, got the speed of
+/// the earlier run back with that chunk.
+#[test]
+fn a_lane_edited_before_its_chunks_return_in_a_later_run_keeps_the_edit() {
+    let mut layout = Layout::default();
+    layout.line(BlockPos::new(0, 64, 0), Direction::East, 40, None);
+    let mut earlier = TransitSolver::from_layout(&layout, LaneSettings::default()).expect("sound");
+    let name = lane(0, 0, Direction::East);
+    let [before, after] = [900, 700].map(|speed| LaneSettings::new(speed, 9999).expect("sound"));
+    earlier.set_lane(name, before).expect("a lane");
+    earlier.insert(name, 40 * UNIT, ItemStack::single(ItemKind(1)), 0).expect("room");
+    (0..9).for_each(|_| earlier.step(&mut Inventories::default()));
+    let chunks = [0, 1, 2].map(|x| ChunkPos::new(x, 0));
+    let stored = chunks.map(|chunk| earlier.chunk_snapshot(chunk).to_bytes());
+    for edited in [false, true] {
+        let mut later = TransitSolver::new(Default::default(), LaneSettings::default());
+        for (at, bytes) in stored.iter().enumerate() {
+            later.put_back(&read(bytes), &chunks[at + 1..]).expect("sound");
+            later.set_loaded(chunks[at], true);
+            if at == 0 && edited {
+                later.set_lane(name, after).expect("a lane");
+            }
+        }
+        let record = later.snapshot().lanes.into_iter().find(|record| record.lane == name).expect("a lane");
+        assert_eq!(record.items.len(), 1);
+        assert_eq!(record.settings, if edited { after } else { before });
+        // Ages in a chunk count from the latest of its times, which is this one.
+        assert_eq!(record.waited, (!edited).then_some(0));
+    }
 }
 
 /// A stored lane without an item, behind which fewer bytes came than an item would take, was refused as cut short: the

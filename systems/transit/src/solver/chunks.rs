@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use voxtick_worlds::{BlockPos, ChunkPos};
 
-use super::lane::{FROZEN, REFUSED};
+use super::lane::{EDITED, FROZEN, REFUSED};
 use super::{TransitSolver, joint_of};
 use crate::endpoints::{Room, Supply};
 use crate::items::ItemHandle;
@@ -114,9 +114,10 @@ impl TransitSolver {
     /// one, under new handles. `absent` are the chunks among [`Snapshot::chunks`] that are not loaded either: segments
     /// that cross one stand still until [`TransitSolver::set_loaded`] says that it is.
     ///
-    /// Where the network is the one that was stored, everything goes on as if the chunk had stood still all the time; what
-    /// the items of a lane that was edited meanwhile had waited is counted from before the edit. An item whose lane is no more goes onto one that covers its block in its direction, else it is spilled. What stood
-    /// at junctions keeps its state from this run, if the chunk was taken out in it.
+    /// Where the network is the one that was stored, everything goes on as if the chunk had stood still all the time. A
+    /// lane that was edited meanwhile keeps the edit, and what is at its end waits from when it moves again. An item
+    /// whose lane is no more goes onto one that covers its block in its direction, else it is spilled. What stood at
+    /// junctions keeps its state from this run, if the chunk was taken out in it.
     ///
     /// # Errors
     /// The snapshot contradicts itself (see [`Snapshot::check`]), is not of a chunk, or has more pipes than the network
@@ -137,9 +138,11 @@ impl TransitSolver {
             if !same_run
                 && let Some(lane) = self.find_lane(record.lane)
                 && self.lanes.settings(lane) != record.settings
+                && !self.lanes.row(lane).is(EDITED)
             {
                 // The lane exists; where 65,536 other settings do too, it keeps its own.
                 let _ = self.set_lane(record.lane, record.settings);
+                self.lanes.row_mut(lane).flags &= !EDITED;
             }
             for item in &record.items {
                 // A stack beyond the limit of different ones is taken in all the same: it exists.
@@ -158,7 +161,8 @@ impl TransitSolver {
             all.extend(items);
             all.sort_by_key(|&(position, _)| std::cmp::Reverse(position));
             let record = snapshot.lanes.iter().find(|record| self.find_lane(record.lane) == Some(lane));
-            let waits = record.and_then(|record| {
+            let edited = self.lanes.row(lane).is(EDITED);
+            let waits = record.filter(|_| !edited).and_then(|record| {
                 let at_end = record.items.first()?.position == self.lanes.row(lane).length();
                 let since = if same_run { snapshot.tick } else { self.tick };
                 at_end.then_some((since.saturating_sub(record.waited?), record.refused))
@@ -243,7 +247,16 @@ impl TransitSolver {
             pipes.extend(inner.filter(|&(at, _)| at.chunk() != chunk && missing(&self.graph, at)));
         }
         pipes.retain(|&(at, _)| missing(&self.graph, at));
-        if pipes.is_empty() { Ok(()) } else { self.add_pipes(&pipes).map_err(SnapshotError::Graph) }
+        if !pipes.is_empty() {
+            self.add_pipes(&pipes).map_err(SnapshotError::Graph)?;
+            // What comes back as it was stored is no edit.
+            for &run in &self.graph.delta().added {
+                for lane in [run * 2, run * 2 + 1] {
+                    self.lanes.row_mut(lane).flags &= !EDITED;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The lane in the direction of `name` that covers the block `position` units from its entry, and the place there:

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use voxtick_worlds::{BlockPos, ChunkPos, ItemStack};
 
-use super::lane::{FROZEN, LIVE, Lane, REFUSED};
+use super::lane::{EDITED, FROZEN, LIVE, Lane, REFUSED};
 use super::wheel::Due;
 use super::{Junction, TransitSolver, joint_of};
 use crate::endpoints::{EndpointError, Sink, Source};
@@ -123,7 +123,7 @@ impl TransitSolver {
         let it = self.graph.run(run);
         let blocks = it.length;
         let frozen = !is_loaded(&self.graph.segment(run), &self.unloaded);
-        let flags = if frozen { LIVE | FROZEN } else { LIVE };
+        let flags = if frozen { LIVE | FROZEN | EDITED } else { LIVE };
         self.lanes.put(lane, Lane::new(self.tick, blocks, (from, to), direction as u8, class, flags));
         if self.lanes.settings(lane).own_speeds() {
             self.lanes.refill(lane, self.tick, &[], &self.items);
@@ -206,6 +206,7 @@ impl TransitSolver {
         let row = self.lanes.row_mut(lane);
         row.class = class;
         row.flags &= !REFUSED;
+        row.flags |= if row.is(FROZEN) { EDITED } else { 0 };
         let (from, to) = (row.from, row.to);
         self.lanes.refill(lane, self.tick, &travellers, &self.items);
         if !travellers.is_empty() {
@@ -296,7 +297,7 @@ impl TransitSolver {
             row.flags |= FROZEN;
             return;
         }
-        row.flags &= !FROZEN;
+        row.flags &= !(FROZEN | EDITED);
         // All arrivals still to come are later by the time it stood still; one that waits has waited all along.
         let stood = self.tick - row.base;
         row.base = self.tick;

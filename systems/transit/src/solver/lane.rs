@@ -23,6 +23,9 @@ pub(crate) const FROZEN: u8 = 2;
 pub(crate) const REFUSED: u8 = 4;
 /// Items are kept one by one: see [`super::single`].
 pub(crate) const SINGLE: u8 = 8;
+/// It was made or given other settings while frozen: nothing has waited at its end since, though what is stored of it
+/// says so.
+pub(crate) const EDITED: u8 = 16;
 
 /// One direction of a segment, in one line of the cache. All distances are in units of 1/65,536 block.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use voxtick_worlds::Direction;
 
-use super::lane::{LIVE, NEVER, REFUSED};
+use super::lane::{EDITED, LIVE, NEVER, REFUSED};
 use super::wheel::{Due, Wheel};
 use super::{TransitSolver, joint_of};
 use crate::endpoints::{Room, Supply};
@@ -89,7 +89,7 @@ impl TransitSolver {
         for lane in 0..self.lanes.len() as u32 {
             if self.lanes.row(lane).is(LIVE) {
                 self.lanes.refill(lane, self.tick, &[], &self.items);
-                self.lanes.row_mut(lane).flags &= !REFUSED;
+                self.lanes.row_mut(lane).flags &= !(REFUSED | EDITED);
             }
         }
         for junction in &mut self.junctions {
