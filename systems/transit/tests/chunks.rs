@@ -488,3 +488,37 @@ fn a_chunk_that_ends_with_an_empty_lane_of_its_own_speed_is_read_again() {
         assert_eq!(read(&snapshot.to_bytes()), snapshot);
     }
 }
+
+/// Two items in the block where two lanes met changed their order when the lanes were joined while both were away.
+#[test]
+fn items_of_lanes_that_are_joined_while_they_are_away_keep_their_order() {
+    for (start, direction) in [(0, Direction::East), (20, Direction::West)] {
+        let mut layout = Layout::default();
+        layout.line(BlockPos::new(0, 64, 0), Direction::East, 20, None);
+        layout.pipes.push((BlockPos::new(10, 64, 0), Connections::ALL));
+        let mut frozen = TransitSolver::from_layout(&layout, LaneSettings::default()).expect("sound");
+        let put = |transit: &mut TransitSolver, from, position, kind| {
+            transit
+                .insert(lane(from, 0, direction), position, ItemStack::single(ItemKind(kind)), 0)
+                .expect("room");
+        };
+        put(&mut frozen, start, 10 * UNIT, 1);
+        put(&mut frozen, 10, 0, 2);
+        let mut away = frozen.clone();
+        let chunk = ChunkPos::new(0, 0);
+        let stored = away.take_out(chunk).to_bytes();
+        frozen.set_loaded(chunk, false);
+        let straight = Connections::of(&[Direction::East, Direction::West]);
+        for transit in [&mut frozen, &mut away] {
+            transit.add_pipe(BlockPos::new(10, 64, 0), straight).expect("in range");
+        }
+        away.put_back(&read(&stored), &[]).expect("sound");
+        for transit in [&mut frozen, &mut away] {
+            transit.set_loaded(chunk, true);
+            (0..9).for_each(|_| transit.step(&mut Inventories::default()));
+        }
+        assert_eq!(items(&frozen), items(&away));
+        let kinds = items(&away)[&lane(start, 0, direction)].iter().map(|it| it.1.kind.0).collect::<Vec<_>>();
+        assert_eq!(kinds, [2, 1]);
+    }
+}

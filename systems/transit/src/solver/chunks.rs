@@ -133,7 +133,7 @@ impl TransitSolver {
         for &absent in absent {
             self.set_loaded(absent, false);
         }
-        let mut coming: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+        let mut coming: BTreeMap<u32, Vec<(u32, i64, u32)>> = BTreeMap::new();
         for record in &snapshot.lanes {
             if !same_run
                 && let Some(lane) = self.find_lane(record.lane)
@@ -150,15 +150,19 @@ impl TransitSolver {
                 let handle = self.items.add(stack, item.speed).0;
                 self.totals.created += 1;
                 match self.covering(record.lane, item.position) {
-                    Some((lane, position)) => coming.entry(lane).or_default().push((position, handle)),
+                    Some((lane, position)) => {
+                        coming.entry(lane).or_default().push((position, start_of(record.lane), handle));
+                    }
                     None => self.spill(record.lane, &[(item.position, handle)]),
                 }
             }
         }
-        for (lane, items) in coming {
+        for (lane, mut items) in coming {
             self.note_lane(lane);
+            // Of two lanes that were joined, what begins the one ahead stays ahead of what ends the one behind.
+            items.sort_by_key(|&(_, start, _)| std::cmp::Reverse(start));
             let mut all = self.lanes.items(lane, self.tick);
-            all.extend(items);
+            all.extend(items.into_iter().map(|(position, _, handle)| (position, handle)));
             all.sort_by_key(|&(position, _)| std::cmp::Reverse(position));
             let record = snapshot.lanes.iter().find(|record| self.find_lane(record.lane) == Some(lane));
             let edited = self.lanes.row(lane).is(EDITED);
@@ -307,4 +311,11 @@ impl Snapshot {
 /// Where a lane of this length ends.
 fn far_end(name: LaneName, length: u32) -> BlockPos {
     block_of(name, length * UNIT)
+}
+
+/// How far along its way a lane begins: of two on one line, more for the one ahead.
+fn start_of(name: LaneName) -> i64 {
+    let (x, y, z) = name.direction.step();
+    let from = name.from;
+    [(from.x, x), (from.y, y), (from.z, z)].iter().map(|&(at, step)| i64::from(at) * i64::from(step)).sum()
 }
