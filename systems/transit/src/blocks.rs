@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use voxtick_worlds::{BlockPos, BlockStates, Chunk, ChunkPos, SECTION_CELLS, SectionPos, StateId};
 
 use crate::network::{Connections, Segment};
@@ -42,10 +42,14 @@ pub struct PipeShape {
 pub struct PipeBlocks {
     shape: Box<ShapeOf>,
     known: FxHashMap<StateId, Option<PipeShape>>,
-    /// Settings of pipes that have been read, where they are not the default.
+    /// Settings of the pipes that have been read.
     settings: FxHashMap<BlockPos, LaneSettings>,
+    /// How many pipes have each of them.
+    in_use: FxHashMap<LaneSettings, usize>,
+    /// Pipes that were there before with other settings, since this was last asked.
+    changed: Vec<BlockPos>,
     /// Where pipes have been seen, by chunk; some may be no more.
-    seen: FxHashMap<ChunkPos, Vec<BlockPos>>,
+    seen: FxHashMap<ChunkPos, FxHashSet<BlockPos>>,
 }
 
 type ShapeOf = dyn Fn(&BlockStates, StateId) -> Option<PipeShape> + Send + Sync;
@@ -60,6 +64,8 @@ impl PipeBlocks {
             shape: Box::new(shape),
             known: FxHashMap::default(),
             settings: FxHashMap::default(),
+            in_use: FxHashMap::default(),
+            changed: Vec::new(),
             seen: FxHashMap::default(),
         }
     }
@@ -91,38 +97,58 @@ impl PipeBlocks {
 
     /// Notes what stands at a position now.
     pub(crate) fn remember(&mut self, position: BlockPos, shape: Option<PipeShape>) {
-        if shape.is_some() {
-            self.seen.entry(position.chunk()).or_default().push(position);
-        }
-        match shape {
-            Some(shape) if shape.settings != LaneSettings::default() => {
-                self.settings.insert(position, shape.settings);
+        let seen = self.seen.entry(position.chunk()).or_default();
+        let before = match shape {
+            Some(shape) => {
+                seen.insert(position);
+                *self.in_use.entry(shape.settings).or_default() += 1;
+                self.settings.insert(position, shape.settings)
             }
-            _ => drop(self.settings.remove(&position)),
+            None => {
+                seen.remove(&position);
+                self.settings.remove(&position)
+            }
+        };
+        let Some(before) = before else { return };
+        if shape.is_some_and(|shape| shape.settings != before) {
+            self.changed.push(position);
+        }
+        if let Some(count) = self.in_use.get_mut(&before) {
+            *count -= 1;
+            if *count == 0 {
+                self.in_use.remove(&before);
+            }
         }
     }
 
     /// Notes pipes that came with a chunk's attachment: its blocks will say which of them are there.
     pub(crate) fn remember_seen(&mut self, pipes: impl IntoIterator<Item = BlockPos>) {
         for position in pipes {
-            self.seen.entry(position.chunk()).or_default().push(position);
+            self.seen.entry(position.chunk()).or_default().insert(position);
         }
+    }
+
+    /// Pipes that stayed and have other settings than when this was last asked.
+    pub(crate) fn take_changed(&mut self) -> Vec<BlockPos> {
+        std::mem::take(&mut self.changed)
     }
 
     /// Where pipes have been seen in a chunk, in canonical order; forgets them.
     pub(crate) fn take_seen(&mut self, chunk: ChunkPos) -> Vec<BlockPos> {
-        let mut seen = self.seen.remove(&chunk).unwrap_or_default();
+        let mut seen: Vec<BlockPos> = self.seen.remove(&chunk).unwrap_or_default().into_iter().collect();
         seen.sort_unstable();
-        seen.dedup();
         seen
     }
 
-    /// How items move on a segment; `None` where all its pipes are as by default.
+    /// How items move on a segment; `None` where none of its pipes has been read.
     pub(crate) fn settings_of(&self, segment: &Segment) -> Option<LaneSettings> {
-        if self.settings.is_empty() {
-            return None;
-        }
         let of = |position| self.settings.get(&position).copied();
+        // Where all pipes have the same settings, the length of the segment does not matter.
+        if self.in_use.len() == 1
+            && let Some(settings) = of(segment.low)
+        {
+            return Some(settings);
+        }
         segment.positions().filter_map(of).reduce(LaneSettings::slower)
     }
 }

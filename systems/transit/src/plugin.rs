@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use voxtick_engine::{BuildError, Meter, Plugin, Pool, Setup};
 use voxtick_worlds::{
     AttachmentHooks, BlockPos, BlockStates, ChangeCursor, Chunk, ChunkAttachments, ChunkEvent, ChunkPos,
-    Inventories, ItemStack, Ledger, PipeEntry, PipeIntake, SpilledItem, World, stages,
+    Direction, Inventories, ItemStack, Ledger, PipeEntry, PipeIntake, SpilledItem, World, stages,
 };
 
 use crate::blocks::PipeBlocks;
@@ -255,6 +255,7 @@ fn follow_blocks(
             _ => continue,
         }
         follow_speeds(transit, pipes);
+        follow_changed_speeds(transit, pipes);
     }
 }
 
@@ -276,17 +277,35 @@ fn read_chunk(chunk: &Chunk, states: &BlockStates, transit: &mut TransitSolver, 
     if !found.is_empty() && transit.add_pipes(&found).is_ok() {
         follow_speeds(transit, pipes);
     }
+    follow_changed_speeds(transit, pipes);
 }
 
 /// Gives the lanes that the last edit made the speed of their blocks.
 fn follow_speeds(transit: &mut TransitSolver, pipes: &PipeBlocks) {
     let added: Vec<Segment> = transit.graph().last_added().collect();
     for segment in added {
-        if let Some(settings) = pipes.settings_of(&segment) {
-            for lane in [segment.forward(), segment.backward()] {
-                // The lane exists; where 65,536 other settings do too, it keeps the default.
-                let _ = transit.set_lane(lane, settings);
-            }
+        follow_speed(transit, pipes, &segment);
+    }
+}
+
+/// Gives the lanes along pipes that stayed, with other settings, the speed of their blocks.
+fn follow_changed_speeds(transit: &mut TransitSolver, pipes: &mut PipeBlocks) {
+    for position in pipes.take_changed() {
+        let graph = transit.graph();
+        let branches = Direction::ALL.into_iter().filter_map(|direction| graph.branch(position, direction));
+        let touched: Vec<Segment> = branches.chain(graph.segment_at(position)).collect();
+        for segment in touched {
+            follow_speed(transit, pipes, &segment);
+        }
+    }
+}
+
+fn follow_speed(transit: &mut TransitSolver, pipes: &PipeBlocks, segment: &Segment) {
+    let Some(settings) = pipes.settings_of(segment) else { return };
+    for lane in [segment.forward(), segment.backward()] {
+        if transit.lane_settings(lane) != Some(settings) {
+            // The lane exists; where 65,536 other settings do too, it keeps the default.
+            let _ = transit.set_lane(lane, settings);
         }
     }
 }

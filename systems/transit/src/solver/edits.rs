@@ -218,6 +218,11 @@ impl TransitSolver {
         Ok(())
     }
 
+    /// How items move on a lane.
+    pub(crate) fn lane_settings(&self, name: LaneName) -> Option<LaneSettings> {
+        Some(self.lanes.settings(self.find_lane(name)?))
+    }
+
     /// Adds a source, in place of one that fed the same lane.
     ///
     /// # Errors
