@@ -14,31 +14,45 @@ impl Population {
     /// quarantined, as in [`Population::spawn_into`].
     ///
     /// # Errors
-    /// As there.
+    /// As there, but then none is made.
     pub fn spawn_dropped(&mut self, items: &[DroppedItem]) -> Result<Vec<BodyId>, SpawnError> {
         let mut made = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            let mut body = Body::new(item.position, item.velocity);
-            let is_refused = !is_sane(&body);
-            body.flags = body
-                .flags
-                .set(Flags::ON_GROUND, item.on_ground)
-                .set(Flags::NEVER_DESPAWN, item.age.is_none())
-                .set(Flags::QUARANTINED, is_refused);
-            let age = i32::from(item.age.unwrap_or(0));
-            let pickup = item
-                .pickup_delay
-                .map_or(NEVER_PICK_UP, |delay| (i32::from(delay) + age).clamp(-32_767, 32_767) as i16);
-            let born = (self.ticks as u32).wrapping_sub(age.cast_unsigned());
-            let row = Row { body, stack: item.stack, pickup, born, number: 0 };
-            let id = self.make(row, index, None)?;
-            self.set_record(id, item.record.clone());
-            if is_refused {
-                self.events.quarantined.push(id);
+            match self.make(self.row_of(item), index, None) {
+                Ok(id) => {
+                    self.set_record(id, item.record.clone());
+                    made.push(id);
+                }
+                Err(error) => {
+                    self.ledger.created -= made.len() as u64;
+                    for id in made {
+                        self.take(id);
+                    }
+                    return Err(error);
+                }
             }
-            made.push(id);
         }
+        let is_refused =
+            |id: &BodyId| self.view(*id).is_some_and(|view| view.body.flags.has(Flags::QUARANTINED));
+        let refused: Vec<BodyId> = made.iter().copied().filter(is_refused).collect();
+        self.events.quarantined.extend(refused);
         Ok(made)
+    }
+
+    fn row_of(&self, item: &DroppedItem) -> Row {
+        let mut body = Body::new(item.position, item.velocity);
+        let is_refused = !is_sane(&body);
+        body.flags = body
+            .flags
+            .set(Flags::ON_GROUND, item.on_ground)
+            .set(Flags::NEVER_DESPAWN, item.age.is_none())
+            .set(Flags::QUARANTINED, is_refused);
+        let age = i32::from(item.age.unwrap_or(0));
+        let pickup = item
+            .pickup_delay
+            .map_or(NEVER_PICK_UP, |delay| (i32::from(delay) + age).clamp(-32_767, 32_767) as i16);
+        let born = (self.ticks as u32).wrapping_sub(age.cast_unsigned());
+        Row { body, stack: item.stack, pickup, born, number: 0 }
     }
 
     /// The bodies of a chunk as the game stores them, in ascending order of number.
@@ -65,6 +79,7 @@ impl Population {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::ROW_LIMIT;
     use crate::population::Settings;
     use voxtick_worlds::{BlockStates, ItemKind, ItemStack};
 
@@ -94,6 +109,33 @@ mod tests {
         let records: Vec<_> =
             population.dropped_in(ChunkPos::new(0, 0)).into_iter().map(|item| item.record).collect();
         assert_eq!(records, [None, None, Some(b"three".as_slice().into()), Some(b"four".as_slice().into())]);
+    }
+
+    /// Rows that came in before one was refused came in once more on the next run.
+    #[test]
+    fn all_items_come_in_or_none() {
+        let mut population = Population::new(&BlockStates::load(), Settings::default());
+        let item = |x: f64| DroppedItem {
+            position: [x, 70.0, 4.5],
+            velocity: [0.0; 3],
+            on_ground: false,
+            stack: ItemStack::single(ItemKind(3)),
+            age: None,
+            pickup_delay: None,
+            record: Some(b"one".as_slice().into()),
+        };
+        let mut nowhere = item(1.5);
+        nowhere.position[1] = f64::NAN;
+        let mut items = vec![item(20.5), nowhere];
+        items.extend(std::iter::repeat_n(item(1.5), ROW_LIMIT));
+        let (ledger, hash) = (population.ledger, population.state_hash());
+        assert!(population.spawn_dropped(&items).is_err());
+        assert_eq!((population.count(), population.ledger, population.records.len()), (0, ledger, 0));
+        assert_eq!(population.state_hash(), hash);
+        assert!(population.events().quarantined.is_empty());
+        items.pop();
+        items.pop();
+        assert_eq!(population.spawn_dropped(&items).expect("room").len(), ROW_LIMIT);
     }
 
     #[test]

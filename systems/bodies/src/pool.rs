@@ -84,7 +84,7 @@ const NO_POOL: u32 = (1 << POOL_BITS) - 1;
 /// Most pools that there can be.
 pub(crate) const POOL_LIMIT: usize = NO_POOL as usize;
 /// Most rows that a pool can have.
-pub(crate) const ROW_LIMIT: usize = 1 << ROW_BITS;
+pub(crate) const ROW_LIMIT: usize = if cfg!(test) { 1 << 14 } else { 1 << ROW_BITS };
 const GENERATION_SHIFT: u32 = ROW_BITS + POOL_BITS;
 
 impl Places {
