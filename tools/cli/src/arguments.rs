@@ -53,7 +53,8 @@ pub(crate) struct RunArguments {
     /// A scenario file, or the name of a built-in one: factory, item-rain, long-belts, light-show, real-world
     #[arg(default_value = "factory")]
     pub(crate) scenario: String,
-    /// Load this save folder, region folder or single region file instead of generating a world
+    /// Load this save folder, region folder or single region file instead of generating a world. Dropped items come in from
+    /// the folder `entities` of Minecraft Java 1.17 onward; older saves have them within their chunks, where they stay
     #[arg(long, value_name = "PATH")]
     pub(crate) world: Option<PathBuf>,
     /// Write what the run changes back to the world it was loaded from: in turns while it runs, the rest at its end
