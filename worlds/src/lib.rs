@@ -49,7 +49,7 @@ pub use biomes::{BIOME_CELLS, BiomeError, BiomeSection, Biomes};
 pub use changes::{BlockChange, ChangeCursor, Changes, ChunkEvent};
 pub use chunk::{Chunk, ChunkStatus, Unmodelled};
 pub use dimension::{Dimension, DimensionError, MAX_SECTIONS};
-pub use dropped_items::{DroppedItem, DroppedItemHooks, ItemKinds};
+pub use dropped_items::{DroppedItem, DroppedItemHooks, ItemKinds, OnlyKinds};
 pub use heightmaps::{Heightmap, HeightmapKind, Heightmaps};
 pub use inlets::{PipeEntry, PipeIntake};
 pub use inventories::{ContainerId, Inventories, InventoryError, MAX_SLOTS};

@@ -16,13 +16,15 @@ use voxtick_anvil::{ChunkStorage, Limits, StorageFailure, StoragePlugin};
 use voxtick_engine::Simulation;
 use voxtick_worlds::{
     AttachmentHooks, BlockStates, ChunkAttachments, ChunkPos, Dimension, DroppedItem, DroppedItemHooks,
-    ItemKinds, ItemStack, World, WorldsPlugin,
+    ItemKind, ItemKinds, ItemStack, World, WorldsPlugin,
 };
 
 const HERE: ChunkPos = ChunkPos::new(3, 4);
 const THERE: ChunkPos = ChunkPos::new(5, 4);
+const NAMELESS: ItemKind = ItemKind(1);
 
-/// Who moves items, made up: each has a number beside what the game stores.
+/// Who moves items, made up: each has a number beside what the game stores. Those from 200 on are of a kind that has no
+/// name.
 #[derive(Resource, Default)]
 struct Movers(BTreeMap<ChunkPos, Vec<(DroppedItem, u8)>>);
 
@@ -31,6 +33,11 @@ const DROPPED_ITEMS: DroppedItemHooks = DroppedItemHooks {
     items: |ecs, chunk| {
         let movers = ecs.resource::<Movers>().0.get(&chunk);
         movers.into_iter().flatten().map(|(item, _)| item.clone()).collect()
+    },
+    only: |bytes, _, kinds| {
+        let rest: Vec<u8> =
+            bytes.iter().copied().filter(|&number| number >= 200 && kinds.contains(&NAMELESS)).collect();
+        (!rest.is_empty()).then_some(rest)
     },
     put_in: |ecs, chunk, items| {
         if items.iter().any(|item| item.position[1] > 1000.0) {
@@ -54,8 +61,14 @@ const KEPT: AttachmentHooks = AttachmentHooks {
         (!movers.is_empty()).then(|| movers.iter().map(|(_, number)| *number).collect())
     },
     put_back: |ecs, chunk, bytes| {
-        let kind = ecs.resource_mut::<ItemKinds>().intern("minecraft:egg", &[]).expect("room");
-        let item = |number: &u8| (egg(ItemStack::new(kind, 7, 7), f64::from(*number)), *number);
+        if bytes.contains(&199) {
+            return Err("199 is no number".to_owned());
+        }
+        let eggs = ecs.resource_mut::<ItemKinds>().intern("minecraft:egg", &[]).expect("room");
+        let item = |number: &u8| {
+            let kind = if *number < 200 { eggs } else { NAMELESS };
+            (egg(ItemStack::new(kind, 7, 7), f64::from(*number)), *number)
+        };
         ecs.resource_mut::<Movers>().0.insert(chunk, bytes.iter().map(item).collect());
         Ok(())
     },
@@ -249,6 +262,68 @@ fn no_item_comes_in_twice_and_what_the_game_has_written_since_counts() {
     let mut third = simulation(folder.path());
     load(&mut third, HERE);
     assert_eq!(heights(&mut third), [70.0, 71.0], "the game has moved it, and dropped another");
+}
+
+/// Where the game had changed the record, all that was kept beside it was dropped, made-up kinds among it.
+#[test]
+fn what_has_no_name_stays_when_the_record_counts() {
+    let folder = save();
+    let mut first = simulation(folder.path());
+    load(&mut first, HERE);
+    movers(&mut first)[0].0.position[1] = 61.0;
+    movers(&mut first).push((egg(ItemStack::new(NAMELESS, 2, 7), 210.0), 210));
+    assert!(save_all(&mut first).is_empty());
+    drop(first);
+    assert_eq!(stored_heights(folder.path(), HERE), (vec![61.0], 2));
+    store_entities(folder.path(), &document(HERE, &[70.0, 71.0]));
+    for _ in 0..2 {
+        let mut next = simulation(folder.path());
+        load(&mut next, HERE);
+        let mut now = heights(&mut next);
+        now.sort_by(f64::total_cmp);
+        // The mover keeps of those of the record the number 0 alone, and puts them there the second time.
+        assert!(now == [70.0, 71.0, 210.0] || now == [0.0, 0.0, 210.0], "{now:?}");
+        assert!(save_all(&mut next).is_empty());
+    }
+}
+
+/// A chunk whose only items had no name had no mark, and a record that never differed neither: both came in.
+#[test]
+fn an_item_that_never_changes_comes_in_once() {
+    for nameless in [false, true] {
+        let folder = save();
+        for expected in [64.0, 0.0, 0.0] {
+            let mut next = simulation(folder.path());
+            load(&mut next, HERE);
+            let now: Vec<f64> = heights(&mut next).into_iter().filter(|&height| height != 210.0).collect();
+            assert_eq!(now, [expected], "by the record, then as the mover has kept it");
+            // As it stands in the record.
+            movers(&mut next).retain(|&(_, number)| number < 200);
+            movers(&mut next)[0].0.position[1] = 64.0;
+            if nameless {
+                movers(&mut next).push((egg(ItemStack::new(NAMELESS, 2, 7), 210.0), 210));
+            }
+            assert!(save_all(&mut next).is_empty());
+        }
+    }
+}
+
+/// The items of the record were gone from it with the next save where what was kept of them had been refused.
+#[test]
+fn the_record_counts_where_what_was_kept_is_refused() {
+    let folder = save();
+    let mut first = simulation(folder.path());
+    load(&mut first, HERE);
+    movers(&mut first)[0].0.position[1] = 61.0;
+    movers(&mut first)[0].1 = 199;
+    assert!(save_all(&mut first).is_empty());
+    drop(first);
+    let mut second = simulation(folder.path());
+    load(&mut second, HERE);
+    assert_eq!(heights(&mut second), [61.0]);
+    assert!(storage(&mut second, |storage| storage.failures.drain(..).count()) == 1);
+    assert!(save_all(&mut second).is_empty());
+    assert_eq!(stored_heights(folder.path(), HERE), (vec![61.0], 2));
 }
 
 /// A record of entities that cannot be read must not cost the chunk, nor be written over.

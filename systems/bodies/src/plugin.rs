@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut};
 use bevy_ecs::prelude::{MessageReader, Mut, Res, ResMut, Resource, World as EcsWorld};
 use voxtick_engine::{BuildError, Meter, Plugin, Pool, Seed, Setup, nearest_three};
 use voxtick_worlds::{
-    AttachmentHooks, BlockPos, ChunkAttachments, ChunkPos, Inventories, Ledger, PipeIntake, SpilledItem,
-    World, stages,
+    AttachmentHooks, BlockPos, ChunkAttachments, ChunkPos, DroppedItemHooks, Inventories, Ledger, PipeIntake,
+    SpilledItem, World, stages,
 };
 
 use crate::inlets::Destination;
@@ -63,7 +63,9 @@ impl Bodies {
 /// are pipes ([`PipeIntake`]); it moves there from the next tick on.
 ///
 /// The bodies of a chunk are stored with it, as [`ChunkAttachments`] named `voxtick:bodies`, and go on exactly where they
-/// were when it returns.
+/// were when it returns. Where storage reads the entities of a save, its dropped items are bodies by the
+/// [`DroppedItemHooks`] that this plugin brings, and bodies whose kinds have a name in
+/// [`ItemKinds`](voxtick_worlds::ItemKinds) are items of the save; all others are kept with their chunks alone.
 ///
 /// Add it after [`WorldsPlugin`](voxtick_worlds::WorldsPlugin), which brings the stage, the world and the ledger. Cost
 /// class: O(awake bodies) and O(changed blocks near sleepers).
@@ -86,6 +88,36 @@ impl Bodies {
 /// simulation.run(40)?;
 /// let bodies = simulation.world().resource::<Bodies>();
 /// assert_eq!(bodies.view(ids[0]).expect("it is there").body.position, [8.5, 70.0, 8.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// What storage does with the dropped items of a chunk that has entered, and of one that is saved:
+///
+/// ```
+/// use voxtick_bodies::{Bodies, BodiesPlugin};
+/// use voxtick_engine::Simulation;
+/// use voxtick_worlds::{
+///     BlockStates, ChunkPos, Dimension, DroppedItem, DroppedItemHooks, ItemKinds, ItemStack, World, WorldsPlugin,
+/// };
+///
+/// let world = World::new(Dimension::overworld(), BlockStates::load());
+/// let mut simulation =
+///     Simulation::builder().plugin(WorldsPlugin::new(world)).plugin(BodiesPlugin::default()).build()?;
+/// let egg = ItemKinds::default().intern("minecraft:egg", &[]).expect("room");
+/// let item = DroppedItem {
+///     position: [8.5, 70.0, 8.5],
+///     velocity: [0.0; 3],
+///     on_ground: true,
+///     stack: ItemStack::new(egg, 3, 16),
+///     age: Some(100),
+///     pickup_delay: Some(0),
+///     record: None,
+/// };
+/// let (ecs, chunk) = (simulation.world_mut(), ChunkPos::new(0, 0));
+/// let hooks = *ecs.resource::<DroppedItemHooks>();
+/// (hooks.put_in)(ecs, chunk, vec![item.clone()])?;
+/// assert_eq!(ecs.resource::<Bodies>().count(), 1);
+/// assert_eq!((hooks.items)(ecs, chunk), [item]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
@@ -113,6 +145,7 @@ impl Plugin for BodiesPlugin {
         setup
             .message::<SpilledItem>()
             .resource(Bodies(population))
+            .resource(DROPPED_ITEMS)
             .system(stages::BODIES, step_bodies)
             .system(stages::BODIES, enter_inlets)
             .hash(|world, hasher| hasher.write_u64(world.resource::<Bodies>().state_hash()));
@@ -169,6 +202,25 @@ fn enter_inlets(ecs: &mut EcsWorld) {
         ecs.resource::<Meter>().count("taken in", bodies.events().entered.len() as u64);
     });
 }
+
+/// Dropped items of a save are bodies.
+const DROPPED_ITEMS: DroppedItemHooks = DroppedItemHooks {
+    kept_as: KEPT_WITH_CHUNKS.name,
+    items: |ecs, chunk| ecs.resource::<Bodies>().dropped_in(chunk),
+    only: |bytes, chunk, kinds| match StoredBodies::decode(bytes, chunk) {
+        Ok(stored) => {
+            let rest = stored.only(kinds);
+            (!rest.rows.is_empty()).then(|| rest.encode())
+        }
+        // Refused with its cause when it is put back.
+        Err(_) => Some(bytes.to_vec()),
+    },
+    put_in: |ecs, _, items| {
+        let spawned = ecs.resource_mut::<Bodies>().spawn_dropped(&items);
+        settle(ecs);
+        spawned.map(drop).map_err(|error| error.to_string())
+    },
+};
 
 const KEPT_WITH_CHUNKS: AttachmentHooks = AttachmentHooks {
     name: "voxtick:bodies",

@@ -72,6 +72,20 @@ impl StoredBodies {
         bytes
     }
 
+    /// Only the bodies of these kinds of which the game has stored nothing.
+    pub(crate) fn only(self, kinds: &[ItemKind]) -> StoredBodies {
+        let StoredBodies { ticks, rows, records } = self;
+        let is_stored = |place| records.binary_search_by_key(&(place as u32), |&(row, _)| row).is_ok();
+        let stays = |(place, row): (usize, Row)| {
+            (kinds.contains(&row.stack.kind) && !is_stored(place)).then_some(row)
+        };
+        StoredBodies {
+            ticks,
+            rows: rows.into_iter().enumerate().filter_map(stays).collect(),
+            records: Vec::new(),
+        }
+    }
+
     /// What `bytes` hold of bodies in `chunk`.
     pub(crate) fn decode(bytes: &[u8], chunk: ChunkPos) -> Result<StoredBodies, StoredError> {
         let mut reader = Reader { length: bytes.len(), left: bytes, part: "the head" };
@@ -202,6 +216,15 @@ mod tests {
         let bytes = bodies.encode();
         assert_eq!(bytes.len(), 13 + 3 * 68 + 4 + 8 + 3);
         assert_eq!(StoredBodies::decode(&bytes, HERE), Ok(bodies));
+    }
+
+    #[test]
+    fn only_what_the_game_has_not_stored_is_left() {
+        let bodies = stored(&[-1.0, -0.5, -15.25]);
+        let rest: Vec<f64> =
+            bodies.clone().only(&[ItemKind(7)]).rows.iter().map(|row| row.body.position[0]).collect();
+        assert_eq!(rest, [-1.0, -15.25], "the second has a record");
+        assert!(bodies.only(&[ItemKind(8)]).rows.is_empty());
     }
 
     #[test]

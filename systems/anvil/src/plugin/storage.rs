@@ -462,10 +462,12 @@ impl ChunkStorage {
         }
     }
 
-    /// Gives the systems what is kept with a chunk that has entered.
-    fn put_back(&mut self, ecs: &mut EcsWorld, position: ChunkPos) {
+    /// Gives the systems what is kept with a chunk that has entered. Returns the names of what they refused.
+    fn put_back(&mut self, ecs: &mut EcsWorld, position: ChunkPos) -> Vec<&'static str> {
         let refused = ChunkAttachments::put_back(ecs, position);
+        let names = refused.iter().map(|refused| refused.name).collect();
         self.failures.extend(refused.into_iter().map(StorageFailure::Attachment));
+        names
     }
 
     /// Saves the chunks whose turn it is, where they or what systems keep in them have changed.

@@ -6,9 +6,8 @@ use bevy_ecs::world::Mut;
 use voxtick::anvil::files::Access;
 use voxtick::anvil::region::{RegionFolder, RegionFormat, RegionOptions, region_of_path};
 use voxtick::anvil::{ChunkStorage, Save, StoragePlugin};
-use voxtick::bodies::Bodies;
 use voxtick::engine::Simulation;
-use voxtick::worlds::{ChunkAttachments, ChunkPos, DroppedItemHooks, Ledger, World};
+use voxtick::worlds::{ChunkAttachments, ChunkPos, World};
 
 use crate::outcome::{Failure, complain};
 
@@ -34,23 +33,9 @@ pub(super) fn storage(save: &Save, writes: bool) -> Result<Option<StoragePlugin>
     Ok(Some(if writes { storage } else { storage.autosave(None) }))
 }
 
-/// Dropped items of a save are bodies.
-const DROPPED_ITEMS: DroppedItemHooks = DroppedItemHooks {
-    kept_as: "voxtick:bodies",
-    items: |ecs, chunk| ecs.resource::<Bodies>().dropped_in(chunk),
-    put_in: |ecs, _, items| {
-        let spawned = ecs.resource_mut::<Bodies>().spawn_dropped(&items);
-        ecs.resource_scope(|ecs, mut bodies: Mut<'_, Bodies>| {
-            bodies.settle_ledger(&mut ecs.resource_mut::<Ledger>());
-        });
-        spawned.map(drop).map_err(|error| error.to_string())
-    },
-};
-
 /// Gives the systems what belongs to the chunks that were loaded before the simulation was built.
 pub(super) fn put_back(simulation: &mut Simulation) {
     let ecs = simulation.world_mut();
-    ecs.insert_resource(DROPPED_ITEMS);
     let loaded: Vec<ChunkPos> = ecs.resource::<World>().chunk_positions().collect();
     if !ecs.contains_resource::<ChunkStorage>() {
         for position in loaded {

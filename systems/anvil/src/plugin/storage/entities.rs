@@ -6,8 +6,9 @@
 
 use super::ChunkStorage;
 use crate::chunk::NEW_DATA_VERSION;
-use crate::entities::{EntitiesDocument, StoredEntity, read_entities, write_entities};
+use crate::entities::{EntitiesDocument, EntitiesError, StoredEntity, read_entities, write_entities};
 use crate::load::LoadChunkError;
+use crate::nbt::NbtLimits;
 use crate::plugin::failure::StorageFailure;
 use bevy_ecs::prelude::World as EcsWorld;
 use std::collections::BTreeSet;
@@ -51,7 +52,10 @@ impl ChunkStorage {
         entities: Result<Option<Vec<u8>>, LoadChunkError>,
     ) {
         let hooks = ecs.get_resource::<DroppedItemHooks>().copied().filter(|_| self.io.has_entities());
-        let Some(hooks) = hooks else { return self.put_back(ecs, position) };
+        let Some(hooks) = hooks else {
+            self.put_back(ecs, position);
+            return;
+        };
         let read = entities.map_err(StorageFailure::Load).and_then(|document| {
             let items = match &document {
                 Some(document) => self.read_items(ecs, position, document)?,
@@ -63,16 +67,17 @@ impl ChunkStorage {
             Ok(read) => read,
             Err(failure) => {
                 self.failures.push(failure);
-                return self.put_back(ecs, position);
+                self.put_back(ecs, position);
+                return;
             }
         };
-        let counts = record_counts(ecs, position, hooks.kept_as, document.as_deref());
-        self.put_back(ecs, position);
-        if counts
+        let counts = record_counts(ecs, position, &hooks, document.as_deref());
+        let refused = self.put_back(ecs, position);
+        if (counts || refused.contains(&hooks.kept_as))
             && !items.is_empty()
             && let Err(cause) = (hooks.put_in)(ecs, position, items.clone())
         {
-            // Written back, the record would lose those that are not in.
+            // Written back, the record would lose them.
             self.failures.push(StorageFailure::DroppedItems { chunk: position, cause });
             return;
         }
@@ -117,42 +122,39 @@ impl ChunkStorage {
         position: ChunkPos,
         items: Option<Vec<DroppedItem>>,
     ) {
-        let Some(items) = items else { return };
-        let Some(entities) = self.entities.get_mut(&position).filter(|entities| entities.items != items)
-        else {
-            return;
-        };
-        let limits = self.io.limits().nbt;
-        let Some(chunk) = ecs.resource::<World>().chunk(position) else { return };
-        let data_version = chunk.unmodelled.as_ref().map_or(NEW_DATA_VERSION, |kept| kept.data_version);
-        let (document, others) = match &entities.document {
-            Some(document) => {
-                let kinds = &mut ecs.resource_mut::<ItemKinds>();
-                let stored = read_entities(document, position, &limits, kinds).unwrap_or_default();
-                (EntitiesDocument::Stored(document), stored)
-            }
-            None if data_version < FIRST_WITH_RECORDS || items.is_empty() => return,
-            None => (EntitiesDocument::New { data_version, position }, Vec::new()),
-        };
-        let others = others.into_iter().filter(|entity| matches!(entity, StoredEntity::Other(_)));
-        let all: Vec<StoredEntity> = others.chain(items.iter().cloned().map(StoredEntity::Item)).collect();
-        let kinds = ecs.resource::<ItemKinds>();
-        let (written, nameless) = match write_entities(document, &all, &limits, kinds) {
-            Ok(written) => written,
-            Err(cause) => {
-                self.failures.push(StorageFailure::Entities { chunk: position, cause });
-                return;
-            }
-        };
-        // Where none has a name the game's record has nothing to say of them.
-        let is_new = entities.document.is_none();
-        if is_new && nameless == items.len() || entities.document.as_deref() == Some(written.as_slice()) {
-            entities.items = items;
+        let (Some(items), Some(&hooks)) = (items, ecs.get_resource::<DroppedItemHooks>()) else { return };
+        let Some(entities) = self.entities.get_mut(&position) else { return };
+        let changed = entities.items != items;
+        // Without a mark for what is kept of them, the items would come in from both.
+        let unmarked = ecs.resource::<World>().chunk(position).is_some_and(|chunk| {
+            chunk.attachments.contains_key(hooks.kept_as) && !chunk.attachments.contains_key(MARK)
+        });
+        if !changed && !unmarked {
             return;
         }
-        let mark = mark(&written, nameless > 0, &items, kinds);
-        *entities = ChunkEntities { document: Some(written.into()), items, unsaved: true };
-        if let Some(chunk) = ecs.resource_mut::<World>().chunk_mut(position) {
+        let written = match &entities.document {
+            _ if !changed => None,
+            document => {
+                match write_items(ecs, position, document.as_deref(), &items, &self.io.limits().nbt) {
+                    Ok(written) => written,
+                    Err(cause) => {
+                        self.failures.push(StorageFailure::Entities { chunk: position, cause });
+                        return;
+                    }
+                }
+            }
+        };
+        let is_written = written.is_some();
+        if let Some(written) = written {
+            entities.document = Some(written.into());
+            entities.unsaved = true;
+        }
+        let mark =
+            mark(entities.document.as_deref().unwrap_or_default(), &items, ecs.resource::<ItemKinds>());
+        entities.items = items;
+        let Some(chunk) = ecs.resource_mut::<World>().into_inner().chunk_mut(position) else { return };
+        let is_other = chunk.attachments.get(MARK).is_some_and(|before| **before != *mark);
+        if is_written || unmarked || is_other {
             chunk.attachments.insert(MARK.to_owned(), mark.into());
             chunk.modified = true;
         }
@@ -165,28 +167,70 @@ impl ChunkStorage {
     }
 }
 
-/// Whether the record counts, and not what was kept for another one, which is taken away then.
-fn record_counts(ecs: &mut EcsWorld, position: ChunkPos, kept_as: &str, document: Option<&[u8]>) -> bool {
-    let is_marked = |chunk: &Chunk| {
-        let kept = chunk.attachments.contains_key(kept_as);
-        chunk.attachments.get(MARK).filter(|_| kept).cloned()
+/// The record of a chunk's entities with these dropped items in place of those that it had; `None` where it stays.
+fn write_items(
+    ecs: &mut EcsWorld,
+    position: ChunkPos,
+    document: Option<&[u8]>,
+    items: &[DroppedItem],
+    limits: &NbtLimits,
+) -> Result<Option<Vec<u8>>, EntitiesError> {
+    let Some(chunk) = ecs.resource::<World>().chunk(position) else { return Ok(None) };
+    let data_version = chunk.unmodelled.as_ref().map_or(NEW_DATA_VERSION, |kept| kept.data_version);
+    let (before, others) = match document {
+        Some(document) => {
+            let kinds = &mut ecs.resource_mut::<ItemKinds>();
+            let stored = read_entities(document, position, limits, kinds)?;
+            (EntitiesDocument::Stored(document), stored)
+        }
+        None if data_version < FIRST_WITH_RECORDS || items.is_empty() => return Ok(None),
+        None => (EntitiesDocument::New { data_version, position }, Vec::new()),
     };
-    let Some(mark) = ecs.resource::<World>().chunk(position).and_then(is_marked) else { return true };
+    let others = others.into_iter().filter(|entity| matches!(entity, StoredEntity::Other(_)));
+    let all: Vec<StoredEntity> = others.chain(items.iter().cloned().map(StoredEntity::Item)).collect();
+    let (written, nameless) = write_entities(before, &all, limits, ecs.resource::<ItemKinds>())?;
+    // Where none has a name the game's record has nothing to say of them.
+    let stays = document.is_none() && nameless == items.len() || document == Some(&written);
+    Ok((!stays).then_some(written))
+}
+
+/// Whether the record counts, and not what was kept for another one. Of that only what the other one could not say is left
+/// then.
+fn record_counts(
+    ecs: &mut EcsWorld,
+    position: ChunkPos,
+    hooks: &DroppedItemHooks,
+    document: Option<&[u8]>,
+) -> bool {
+    let marked = |chunk: &Chunk| {
+        let kept = chunk.attachments.get(hooks.kept_as)?;
+        Some((chunk.attachments.get(MARK)?.clone(), kept.clone()))
+    };
+    let Some((mark, kept)) = ecs.resource::<World>().chunk(position).and_then(marked) else { return true };
     if agrees(&mark, document.unwrap_or_default(), ecs.resource::<ItemKinds>()) {
         return false;
     }
+    let nameless: Vec<ItemKind> =
+        kinds_of(&mark).filter(|&(_, hash)| hash == NAMELESS).map(|(kind, _)| kind).collect();
+    let rest = (hooks.only)(&kept, position, &nameless);
     if let Some(chunk) = ecs.resource_mut::<World>().chunk_mut(position) {
-        chunk.attachments.remove(kept_as);
+        chunk.attachments.remove(MARK);
+        match rest {
+            Some(rest) => chunk.attachments.insert(hooks.kept_as.to_owned(), rest.into()),
+            None => chunk.attachments.remove(hooks.kept_as),
+        };
         chunk.modified = true;
     }
     true
 }
 
-/// The mark for what is kept beside a document: the hash of that, whether some of the items have no name and are in what
-/// is kept alone, and what the numbers of their kinds stand for.
-fn mark(document: &[u8], nameless: bool, items: &[DroppedItem], kinds: &ItemKinds) -> Vec<u8> {
+/// In place of the hash of a name, for kinds that have none: their items are in what is kept alone.
+const NAMELESS: u64 = 0;
+
+/// The mark for what is kept beside a document: the hash of that, and for each kind of item its number and the hash of its
+/// name.
+fn mark(document: &[u8], items: &[DroppedItem], kinds: &ItemKinds) -> Vec<u8> {
     let mut mark = XxHash64::oneshot(0, document).to_be_bytes().to_vec();
-    mark.push(nameless.into());
     let numbers: BTreeSet<ItemKind> = items.iter().map(|item| item.stack.kind).collect();
     for kind in numbers {
         mark.extend(kind.0.to_be_bytes());
@@ -195,19 +239,20 @@ fn mark(document: &[u8], nameless: bool, items: &[DroppedItem], kinds: &ItemKind
     mark
 }
 
+/// The kinds of a mark, each with the hash of its name.
+fn kinds_of(mark: &[u8]) -> impl Iterator<Item = (ItemKind, u64)> {
+    mark.get(8..).unwrap_or_default().as_chunks::<12>().0.iter().map(|&[a, b, c, d, ref hash @ ..]| {
+        (ItemKind(u32::from_be_bytes([a, b, c, d])), u64::from_be_bytes(*hash))
+    })
+}
+
 /// Whether what was kept with a mark is what this document has.
 fn agrees(mark: &[u8], document: &[u8], kinds: &ItemKinds) -> bool {
-    let Some((hash, [nameless, rest @ ..])) = mark.split_first_chunk() else { return false };
-    // Numbers of kinds without a name mean what they always do.
-    let same_kinds = || {
-        rest.as_chunks::<12>().0.iter().all(|&[a, b, c, d, ref hash @ ..]| {
-            hash_of(ItemKind(u32::from_be_bytes([a, b, c, d])), kinds).to_be_bytes() == *hash
-        })
-    };
-    *hash == XxHash64::oneshot(0, document).to_be_bytes() && (*nameless == 1 || same_kinds())
+    mark.first_chunk() == Some(&XxHash64::oneshot(0, document).to_be_bytes())
+        && kinds_of(mark).all(|(kind, hash)| hash == NAMELESS || hash == hash_of(kind, kinds))
 }
 
 fn hash_of(kind: ItemKind, kinds: &ItemKinds) -> u64 {
-    let Some((id, components)) = kinds.name(kind) else { return 0 };
+    let Some((id, components)) = kinds.name(kind) else { return NAMELESS };
     XxHash64::oneshot(XxHash64::oneshot(0, id.as_bytes()), components)
 }

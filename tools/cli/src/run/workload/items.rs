@@ -4,7 +4,7 @@ use bevy_ecs::prelude::{Res, ResMut, Resource};
 use voxtick::bodies::{Bodies, BodyId, Spawn};
 use voxtick::engine::{BuildError, Setup, Tick};
 use voxtick::worlds::generators::split_mix;
-use voxtick::worlds::{ChunkPos, ItemKind, ItemKinds, ItemStack, World, stages};
+use voxtick::worlds::{ChunkPos, ItemKind, ItemStack, World, stages};
 
 use super::edits::surface;
 use crate::run::scenario::ItemSettings;
@@ -46,7 +46,7 @@ impl Items {
                 position: [x, f64::from(ground) + share(hash >> 32) * settings.height, z],
                 velocity: velocity(hash),
                 // Things that neither merge nor vanish, so that their number is the scenario's to the end.
-                stack: ItemStack::single(ItemKind(ItemKinds::LIMIT + (hash % KINDS) as u32)),
+                stack: ItemStack::single(ItemKind((hash % KINDS) as u32)),
                 pickup_delay: None,
                 age: None,
             }
