@@ -85,6 +85,21 @@ fn a_world_converted_there_and_back_has_every_chunk_and_the_source_is_untouched(
 }
 
 #[test]
+fn a_world_is_never_written_in_place_unless_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    make_world(folder.path());
+    let path = folder.path().join("region/r.0.0.mca");
+    let before = fs::read(&path).expect("a region");
+    for verb in ["repair", "compact", "relight"] {
+        let refused = run_in(folder.path(), &["world", verb, "."]);
+        assert_eq!(refused.code, 2, "{verb}: {}", refused.output);
+        assert!(refused.errors.contains("--in-place"), "{verb}: {}", refused.errors);
+        run_in(folder.path(), &["world", verb, ".", "--dry-run"]);
+        assert_eq!(fs::read(&path).expect("a region"), before, "{verb}");
+    }
+}
+
+#[test]
 fn damage_is_verified_set_aside_and_then_gone() {
     let folder = tempfile::tempdir().expect("a folder");
     make_world(folder.path());
