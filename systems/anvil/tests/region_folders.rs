@@ -45,6 +45,16 @@ fn the_longest_unasked_region_closes_first_and_never_one_in_use() {
 }
 
 #[test]
+fn sixty_four_regions_are_open_where_nothing_else_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let regions = RegionFolder::new(folder.path(), writing());
+    for x in 0..70 {
+        regions.region(RegionPos::new(x, 0)).expect("opens").expect("is created");
+        assert_eq!(regions.open_count(), (x as usize + 1).min(64));
+    }
+}
+
+#[test]
 fn what_was_written_outlasts_the_closing_of_a_handle() {
     let folder = tempfile::tempdir().expect("a folder");
     let regions = RegionFolder::new(folder.path(), writing()).with_capacity(2);
