@@ -26,18 +26,23 @@ pub(crate) struct EdgesAround<'a> {
 #[inline(always)]
 pub(crate) fn reach(around: &Around<'_>, y: usize) -> Layer {
     let [down, up, north, south, west, east] = around.beside;
-    let own = layer(around.own, y);
-    let below = if y > 0 { layer(around.own, y - 1) } else { layer(down, 15) };
-    let above = if y < 15 { layer(around.own, y + 1) } else { layer(up, 0) };
-    let before = [north[y * 4 + 3], own[0], own[1], own[2]];
-    let after = [own[1], own[2], own[3], south[y * 4]];
+    let (lower, below) = if y > 0 { (around.own, y - 1) } else { (down, 15) };
+    let (upper, above) = if y < 15 { (around.own, y + 1) } else { (up, 0) };
+    let (below, above) = (layer(lower, below), layer(upper, above));
     let (west, east) = (layer(west, y), layer(east, y));
+    let north = north[y * 4 + 3];
+    let own = layer(around.own, y);
+    let before = [north, own[0], own[1], own[2]];
+    let after = [own[1], own[2], own[3], south[y * 4]];
+    // PERF: The two parts of a row's move stand apart: joined, compilers take them for one shift of two words, for which
+    // AVX2 and AVX-512F have no instruction, and go back to single words. The masks are read in the order of the cells,
+    // so that the four words are combined in one order. The first saves the edit of a torch 6 % of its time, the
+    // second 4 % of its instructions.
     each(|at| {
         let word = own[at];
-        below[at]
-            | above[at]
-            | (word << 16 | before[at] >> 48)
-            | (word >> 16 | after[at] << 48)
+        (below[at] | above[at])
+            | (word << 16 | word >> 16)
+            | (before[at] >> 48 | after[at] << 48)
             | (word << 1 & !WEST_CELLS | west[at] >> 15 & WEST_CELLS)
             | (word >> 1 & !EAST_CELLS | east[at] << 15 & EAST_CELLS)
     })
@@ -66,12 +71,11 @@ pub(crate) fn reach_past_edges(around: &Around<'_>, edges: &EdgesAround<'_>, y: 
     let (west, west_edges) = (layer(west, y), layer(&edges.west.east, y));
     let east = layer(east, y);
     each(|at| {
-        let from_south = (own[at] >> 16 | after[at] << 48) & !to_south[at];
+        let from_south = own[at] >> 16 & !to_south[at] | after[at] << 48 & !to_south[at];
         let from_west = leaving_east[at] << 1 & !WEST_CELLS | (west[at] & !west_edges[at]) >> 15 & WEST_CELLS;
         let from_east = (own[at] >> 1 & !EAST_CELLS | east[at] << 15 & EAST_CELLS) & !to_east[at];
-        below[at] & !floor[at]
-            | above[at] & !ceiling[at]
-            | (leaving_south[at] << 16 | before[at] >> 48)
+        (below[at] & !floor[at] | leaving_south[at] << 16)
+            | (above[at] & !ceiling[at] | before[at] >> 48)
             | from_south
             | from_west
             | from_east
