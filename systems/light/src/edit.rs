@@ -26,13 +26,15 @@ use crate::simd::{Width, for_every_width};
 use crate::sources::ColumnCell;
 use crate::working::Working;
 
-/// One cell whose facts have changed.
+/// One cell whose facts have changed. The first three fields lie as they are compared, so that they are read at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
 pub(crate) struct ChangedCell {
+    pub(crate) cell: u16,
+    /// Number in its column, which has 256 sections at most.
+    pub(crate) section: u16,
     /// Place of its chunk among the columns.
     pub(crate) place: u32,
-    pub(crate) section: u32,
-    pub(crate) cell: u16,
     /// Its faces are or were not all empty, so that its neighbours' edges may have changed with it.
     pub(crate) shaped: bool,
     /// It lets light through in another way than before; where not, only its emission has changed.
@@ -45,7 +47,7 @@ impl ChangedCell {
     /// Sorts by place, section and cell.
     #[inline]
     pub(crate) fn key(&self) -> u64 {
-        u64::from(self.place) << 32 | u64::from(self.section) << 12 | u64::from(self.cell)
+        u64::from(self.place) << 32 | u64::from(self.section) << 16 | u64::from(self.cell)
     }
 }
 
@@ -186,15 +188,19 @@ impl EditKernel {
     }
 
     /// Lets a section take part, if it does not yet, and returns its place in `working`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_part(&mut self, input: &mut EditInput<'_>, place: u32, section: u32) -> u32 {
         if place == NONE {
             return NONE;
         }
-        let number = place as usize * self.sections + section as usize;
-        if self.places[number] != NONE {
-            return self.places[number];
+        match self.places[place as usize * self.sections + section as usize] {
+            NONE => self.begin_part(input, place, section),
+            known => known,
         }
+    }
+
+    #[inline(never)]
+    fn begin_part(&mut self, input: &mut EditInput<'_>, place: u32, section: u32) -> u32 {
         let edges = {
             let columns = input.columns;
             let opacity = |side: Direction| {
@@ -221,7 +227,7 @@ impl EditKernel {
         if self.is_rising {
             self.working[self.used].forget_gained();
         }
-        self.places[number] = self.used as u32;
+        self.places[place as usize * self.sections + section as usize] = self.used as u32;
         self.used += 1;
         self.used as u32 - 1
     }
@@ -311,7 +317,7 @@ impl EditKernel {
         self.lowest_forced = MAX_LEVEL;
         let mut brightest = 0;
         for same_section in changed.chunk_by(|a, b| (a.place, a.section) == (b.place, b.section)) {
-            let ChangedCell { place, section, .. } = same_section[0];
+            let (place, section) = (same_section[0].place, u32::from(same_section[0].section));
             let working = self.take_part(input, place, section);
             let columns = input.columns;
             let mut emitters = match (input.channel, columns.at(place).sections[section as usize].mixed()) {

@@ -231,7 +231,7 @@ impl Lighting {
             opacity.set(cell, after, states);
             self.changed.push(ChangedCell {
                 place,
-                section: section as u32,
+                section: section as u16,
                 cell: cell as u16,
                 shaped: before.is_shaped() || after.is_shaped(),
                 reshaped: (before.dampening, before.faces) != (after.dampening, after.faces),

@@ -16,7 +16,7 @@ pub(crate) struct ColumnCell(u64);
 
 impl ColumnCell {
     fn of(changed: &ChangedCell) -> ColumnCell {
-        let height = changed.section << 4 | u32::from(changed.cell / 256);
+        let height = u32::from(changed.section) << 4 | u32::from(changed.cell / 256);
         let column = u64::from(changed.place) << 8 | u64::from(changed.cell % 256);
         ColumnCell(column << 24 | u64::from(0xFF_FFFF - height))
     }
@@ -44,7 +44,7 @@ impl EditKernel {
         let mut columns = std::mem::take(&mut self.by_column);
         columns.clear();
         for same_section in changed.chunk_by(|a, b| (a.place, a.section) == (b.place, b.section)) {
-            let ChangedCell { place, section, .. } = same_section[0];
+            let (place, section) = (same_section[0].place, u32::from(same_section[0].section));
             let working = self.take_part(input, place, section);
             let is_top = section as usize + 1 == input.columns.at(place).sections.len();
             // Under cells that were no sources, a cell can only become one when they do, and it is found from there.
@@ -150,7 +150,7 @@ impl EditKernel {
             return None;
         }
         let place = changed.place;
-        let (mut section, mut cell) = (changed.section, usize::from(changed.cell));
+        let (mut section, mut cell) = (u32::from(changed.section), usize::from(changed.cell));
         let above = match cell.checked_add(256).filter(|&above| above < 4096) {
             Some(above) => Some((section, above)),
             None => Some((section + 1, column))
@@ -183,7 +183,7 @@ impl EditKernel {
             };
             let plain = !shaped && (cell < 3840 || above_is_plain(section));
             loop {
-                let is_changed = (section, cell) == (changed.section, usize::from(changed.cell));
+                let is_changed = (section, cell) == (u32::from(changed.section), usize::from(changed.cell));
                 if plain && !is_changed {
                     let layers = settle_layers(&mut levels, own, cell, source);
                     settled += layers as u64;
