@@ -17,11 +17,36 @@ pub(super) struct Step {
     sides: Sides,
     lit: CellMask,
     differ: CellMask,
+    /// The layers in which cells differ, and the rows of all these together.
+    differing: u16,
+    rows: Layer,
+}
+
+impl Step {
+    /// Finds anew where cells differ.
+    #[inline(always)]
+    fn find_differing(&mut self) {
+        let (mut differing, mut rows) = (0, [0; 4]);
+        for y in bits(self.layers) {
+            let differ = layer(&self.differ, y);
+            differing |= u16::from(any(differ)) << y;
+            rows = each(|at| rows[at] | differ[at]);
+        }
+        (self.differing, self.rows) = (differing, rows);
+    }
 }
 
 impl Default for Step {
     fn default() -> Step {
-        Step { working: NONE, layers: 0, sides: Sides::NONE, lit: NO_CELL, differ: NO_CELL }
+        Step {
+            working: NONE,
+            layers: 0,
+            sides: Sides::NONE,
+            lit: NO_CELL,
+            differ: NO_CELL,
+            differing: 0,
+            rows: [0; 4],
+        }
     }
 }
 
@@ -72,6 +97,7 @@ impl EditKernel {
             supported &= opacity.mixed().is_none_or(|mixed| mixed.slow.is_empty());
             if sky_sources {
                 this.step_sources(step.layers, &mut step.lit, &mut step.differ);
+                step.find_differing();
                 continue;
             }
             let emitters = match (input.channel, opacity.mixed()) {
@@ -159,19 +185,27 @@ impl EditKernel {
             north: edges[2].unwrap_or(&OPEN_EDGES),
             west: edges[3].unwrap_or(&OPEN_EDGES),
         };
+        let (mut differing, mut rows) = (0_u16, [0; 4]);
         for y in bits(step.layers) {
             let reached: Layer = if edged { reach_past_edges(&around, &edges, y) } else { reach(&around, y) };
             let (own, open, before) = (layer(around.own, y), layer(open, y), this.stored_layer(y, level));
             let lit = each(|at| own[at] | reached[at] & open[at]);
-            if RISING {
-                set_layer(&mut step.differ, y, each(|at| lit[at] & !before[at]));
-                continue;
+            let differ = if RISING {
+                each(|at| lit[at] & !before[at])
+            } else {
+                each(|at| (lit[at] ^ before[at]) & valid[at])
+            };
+            if !RISING {
+                set_layer(&mut step.lit, y, each(|at| before[at] ^ differ[at]));
             }
-            let differ = each(|at| (lit[at] ^ before[at]) & valid[at]);
-            set_layer(&mut step.lit, y, each(|at| before[at] ^ differ[at]));
             set_layer(&mut step.differ, y, differ);
+            differing |= u16::from(any(differ)) << y;
+            rows = each(|at| rows[at] | differ[at]);
         }
+        (step.differing, step.rows) = (differing, rows);
+        let mut has_emitters = false;
         for cell in emitters.iter().filter(|&&(_, emission)| emission == level).map(|&(cell, _)| cell) {
+            has_emitters = true;
             let (word, bit) = (usize::from(cell) / 64, 1 << (cell % 64));
             if RISING {
                 let gains = step.layers >> (cell / 256) & 1 != 0 && this.level(cell.into()) < level;
@@ -182,18 +216,16 @@ impl EditKernel {
                 step.differ[word] = step.differ[word] & !bit | !before & bit;
             }
         }
+        if has_emitters {
+            step.find_differing();
+        }
     }
 
     /// Takes what the step has found as the lit cells of the level, and marks where the next level may differ.
     #[inline(always)]
     fn commit<const RISING: bool>(&mut self, input: &mut EditInput<'_>, step: &Step, level: u8) {
         let this = &mut self.working[step.working as usize];
-        let (mut differing, mut rows) = (0_u16, [0; 4]);
-        for y in bits(step.layers) {
-            let differ = layer(&step.differ, y);
-            differing |= u16::from(any(differ)) << y;
-            rows = each(|at| rows[at] | differ[at]);
-        }
+        let (differing, rows) = (step.differing, step.rows);
         if differing != 0 {
             // Before the lit cells are taken: those of a section that was even until now are kept from here on.
             this.note(differing, level, &step.differ);
