@@ -4,18 +4,19 @@
 mod made;
 #[path = "support/real.rs"]
 mod real;
+#[path = "support/storage.rs"]
+mod storage;
 
 use bevy_ecs::prelude::{Mut, Resource, World as EcsWorld};
 use made::{RegionBytes, empty_chunk};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+use storage::{finished, load, real_folder, regions, set, simulation, with_storage};
 use voxtick_anvil::compression::{Compression, Packer};
 use voxtick_anvil::convert::recompress;
 use voxtick_anvil::files::Access;
-use voxtick_anvil::region::{
-    OpenRegionError, Region, RegionFolder, RegionFormat, RegionOptions, open_region,
-};
+use voxtick_anvil::region::{OpenRegionError, Region, RegionFormat, open_region};
 use voxtick_anvil::{
     ChunkStorage, Limits, SaveCause, SaveChunkError, StorageFailure, StoragePlugin, StorageSettings,
     load_region,
@@ -23,41 +24,7 @@ use voxtick_anvil::{
 use voxtick_engine::{Allowance, Simulation};
 use voxtick_worlds::{
     AttachmentHooks, BlockPos, BlockStates, Chunk, ChunkAttachments, ChunkPos, Dimension, RegionPos, World,
-    WorldsPlugin,
 };
-
-fn regions(folder: &Path, access: Access) -> RegionFolder {
-    RegionFolder::new(folder, RegionOptions { access, ..RegionOptions::default() })
-}
-
-fn simulation(plugin: StoragePlugin, threads: usize) -> Simulation {
-    let world = World::new(Dimension::overworld(), BlockStates::load());
-    Simulation::builder()
-        .threads(threads)
-        .hash(true)
-        .plugin(WorldsPlugin::new(world))
-        .plugin(plugin)
-        .build()
-        .expect("the simulation builds")
-}
-
-/// A folder with the region of 1.19.4.
-fn real_folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::copy(real::region_1_19_4(), folder.path().join("r.0.0.mca")).expect("it can be copied");
-    folder
-}
-
-fn finished(folder: &Path, step: usize) -> Vec<ChunkPos> {
-    let region = Region::open(folder.join("r.0.0.mca")).expect("the region opens");
-    region.chunks().step_by(step).collect()
-}
-
-fn with_storage<T>(simulation: &mut Simulation, job: impl FnOnce(&mut ChunkStorage, &mut World) -> T) -> T {
-    simulation.world_mut().resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
-        job(&mut storage, &mut ecs.resource_mut::<World>())
-    })
-}
 
 fn save_all(simulation: &mut Simulation) -> Vec<StorageFailure> {
     let ecs = simulation.world_mut();
@@ -67,20 +34,6 @@ fn save_all(simulation: &mut Simulation) -> Vec<StorageFailure> {
 fn unload(simulation: &mut Simulation, position: ChunkPos) {
     let ecs = simulation.world_mut();
     ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.unload(ecs, position));
-}
-
-fn load(simulation: &mut Simulation, positions: &[ChunkPos]) {
-    with_storage(simulation, |storage, _| positions.iter().for_each(|position| storage.load(*position)));
-    while with_storage(simulation, |storage, _| storage.loads_under_way()) > 0 {
-        simulation.tick().expect("the tick runs");
-    }
-}
-
-fn set(simulation: &mut Simulation, position: BlockPos, block: &str) {
-    with_storage(simulation, |_, world| {
-        let state = world.states().parse(block).expect("a known state");
-        world.set_block(position, state).expect("the chunk is loaded");
-    });
 }
 
 #[test]

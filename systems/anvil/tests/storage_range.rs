@@ -2,61 +2,14 @@
 
 #[path = "support/real.rs"]
 mod real;
+#[path = "support/storage.rs"]
+mod storage;
 
-use bevy_ecs::prelude::Mut;
-use std::path::Path;
+use storage::{finished, load, real_folder, regions, set, simulation, with_storage};
+use voxtick_anvil::StoragePlugin;
 use voxtick_anvil::files::Access;
-use voxtick_anvil::region::{Region, RegionFolder, RegionOptions};
-use voxtick_anvil::{ChunkStorage, StoragePlugin};
 use voxtick_engine::{Allowance, Simulation};
-use voxtick_worlds::{BlockPos, BlockStates, ChunkPos, Dimension, World, WorldsPlugin};
-
-fn regions(folder: &Path, access: Access) -> RegionFolder {
-    RegionFolder::new(folder, RegionOptions { access, ..RegionOptions::default() })
-}
-
-fn simulation(plugin: StoragePlugin, threads: usize) -> Simulation {
-    let world = World::new(Dimension::overworld(), BlockStates::load());
-    Simulation::builder()
-        .threads(threads)
-        .hash(true)
-        .plugin(WorldsPlugin::new(world))
-        .plugin(plugin)
-        .build()
-        .expect("the simulation builds")
-}
-
-/// A folder with the region of 1.19.4.
-fn real_folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::copy(real::region_1_19_4(), folder.path().join("r.0.0.mca")).expect("it can be copied");
-    folder
-}
-
-fn finished(folder: &Path, step: usize) -> Vec<ChunkPos> {
-    let region = Region::open(folder.join("r.0.0.mca")).expect("the region opens");
-    region.chunks().step_by(step).collect()
-}
-
-fn with_storage<T>(simulation: &mut Simulation, job: impl FnOnce(&mut ChunkStorage, &mut World) -> T) -> T {
-    simulation.world_mut().resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| {
-        job(&mut storage, &mut ecs.resource_mut::<World>())
-    })
-}
-
-fn load(simulation: &mut Simulation, positions: &[ChunkPos]) {
-    with_storage(simulation, |storage, _| positions.iter().for_each(|position| storage.load(*position)));
-    while with_storage(simulation, |storage, _| storage.loads_under_way()) > 0 {
-        simulation.tick().expect("the tick runs");
-    }
-}
-
-fn set(simulation: &mut Simulation, position: BlockPos, block: &str) {
-    with_storage(simulation, |_, world| {
-        let state = world.states().parse(block).expect("a known state");
-        world.set_block(position, state).expect("the chunk is loaded");
-    });
-}
+use voxtick_worlds::{BlockPos, ChunkPos};
 
 #[test]
 fn chunks_out_of_range_are_saved_and_dropped_and_none_goes_to_and_fro() {
