@@ -28,8 +28,7 @@ pub struct Producer<T> {
     /// share no cache, against 1 to 5 when a whole batch is copied into it at once.
     filling: Vec<T>,
     /// The buffer that takes what was filled, while there is one.
-    empty: Vec<T>,
-    has_buffer: bool,
+    empty: Option<Vec<T>>,
     sequence: u64,
     buffers: Receiver<Vec<T>>,
     address: Sender<Batch<T>>,
@@ -74,19 +73,8 @@ impl<T> Producer<T> {
         life: Arc<Life>,
         refused: Arc<AtomicU64>,
     ) -> Producer<T> {
-        let (filling, empty, has_buffer) = (Vec::with_capacity(batch_values), Vec::new(), false);
-        Producer {
-            id,
-            batch_values,
-            filling,
-            empty,
-            has_buffer,
-            sequence: 0,
-            buffers,
-            address,
-            life,
-            refused,
-        }
+        let (filling, empty) = (Vec::with_capacity(batch_values), None);
+        Producer { id, batch_values, filling, empty, sequence: 0, buffers, address, life, refused }
     }
 
     /// Its name on the other side.
@@ -101,9 +89,9 @@ impl<T> Producer<T> {
     /// The hand-off has been dropped.
     #[inline]
     pub fn push(&mut self, value: T) -> Result<(), PushError<T>> {
-        if !self.has_buffer {
+        if self.empty.is_none() {
             match self.buffers.recv() {
-                Ok(buffer) => self.take_home(buffer),
+                Ok(buffer) => self.empty = Some(buffer),
                 Err(_) => return Err(PushError(value)),
             }
         }
@@ -117,9 +105,9 @@ impl<T> Producer<T> {
     /// All buffers are full, or the hand-off has been dropped.
     #[inline]
     pub fn try_push(&mut self, value: T) -> Result<(), TryPushError<T>> {
-        if !self.has_buffer {
+        if self.empty.is_none() {
             match self.buffers.try_recv() {
-                Ok(buffer) => self.take_home(buffer),
+                Ok(buffer) => self.empty = Some(buffer),
                 Err(error) => return Err(self.refuse(value, error.is_empty())),
             }
         }
@@ -138,18 +126,13 @@ impl<T> Producer<T> {
         if self.filling.is_empty() {
             return Ok(());
         }
-        self.has_buffer = false;
-        let mut values = std::mem::take(&mut self.empty);
+        // Every push has seen to it that there is one.
+        let mut values = self.empty.take().unwrap_or_default();
         values.append(&mut self.filling);
         let batch = Batch { producer: self.id, sequence: self.sequence, values };
         self.sequence += 1;
         // The channel has room for every buffer there is.
         self.address.try_send(batch).map_err(|_| FlushError)
-    }
-
-    fn take_home(&mut self, buffer: Vec<T>) {
-        self.empty = buffer;
-        self.has_buffer = true;
     }
 
     #[inline]
