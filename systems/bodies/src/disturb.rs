@@ -7,7 +7,6 @@
 
 use rayon::prelude::*;
 
-use crate::body::floor;
 use crate::exact::Scratch;
 use crate::flat_ground::FlatGround;
 use crate::kernel::slide_of_sleeper;
@@ -118,12 +117,10 @@ impl Population {
         disturbed.tile.forget();
         disturbed.forget_clear();
         disturbed.wake_all(pool as u32, &self.places, self.ticks);
-        let rows = &disturbed.rows;
-        let heights = rows.y[..disturbed.awake].iter().map(|&y| floor(y));
-        disturbed.reach = heights.fold(None, |reach: Option<(i32, i32)>, y| {
-            let (low, high) = reach.unwrap_or((y, y));
-            Some((low.min(y - 2), high.max(y + 8)))
-        });
+        disturbed.reach = None;
+        for row in 0..disturbed.awake {
+            disturbed.reach_to(disturbed.rows.y[row]);
+        }
     }
 }
 
@@ -133,9 +130,6 @@ impl Pool {
         let first = changed.blocks.partition_point(|&(pool, _)| pool < number);
         let count = changed.blocks[first..].partition_point(|&(pool, _)| pool == number);
         let blocks = &changed.blocks[first..first + count];
-        if blocks.is_empty() {
-            return;
-        }
         self.forget_clear();
         if blocks.len() > PATCH_LIMIT {
             self.stale = true;

@@ -177,10 +177,7 @@ impl Pool {
             self.sleepers_changed();
         } else {
             self.exchange(at, self.awake, pool, places);
-            self.one_more_awake(pool, places);
-            let [_, y, _] = row.body.position.map(floor);
-            let (low, high) = self.reach.unwrap_or((y, y));
-            self.reach = Some((low.min(y - 2), high.max(y + 8)));
+            self.one_more_awake(row.body.position[1], pool, places);
         }
     }
 
@@ -264,18 +261,23 @@ impl Pool {
         self.rows.set_body(row, &body);
         self.rows.born[row] = born;
         self.exchange(row, self.awake, pool, places);
-        let y = floor(body.position[1]);
-        let (low, high) = self.reach.unwrap_or((y, y));
-        self.reach = Some((low.min(y - 2), high.max(y + 8)));
-        self.one_more_awake(pool, places);
+        self.one_more_awake(body.position[1], pool, places);
     }
 
-    /// The first row after the awake ones has become one of them.
-    fn one_more_awake(&mut self, pool: u32, places: &Places) {
+    /// The first row after the awake ones, which is at this height, has become one of them.
+    fn one_more_awake(&mut self, y: f64, pool: u32, places: &Places) {
+        self.reach_to(y);
         if self.awake == 0 {
             places.mark_restless(pool);
         }
         self.awake += 1;
+    }
+
+    /// Lets the tile have the heights that a body at `y` can meet in a tick.
+    pub(crate) fn reach_to(&mut self, y: f64) {
+        let y = floor(y);
+        let (low, high) = self.reach.unwrap_or((y, y));
+        self.reach = Some((low.min(y - 2), high.max(y + 8)));
     }
 
     /// Wakes all sleepers.

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Arc, Mutex};
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::body::{Body, Flags, floor};
@@ -15,6 +14,7 @@ use crate::inlets::Inlets;
 use crate::kernel::dispatch::Path;
 use crate::material::Materials;
 use crate::merge::MergeScratch;
+use crate::parallel::spread;
 use crate::pool::{POOL_LIMIT, Places, Pool, ROW_LIMIT};
 use crate::rules::Rules;
 use voxtick_worlds::{BlockPos, BlockStates, ChangeCursor, ChunkPos, ItemStack, Ledger};
@@ -95,7 +95,8 @@ impl Default for Settings {
 /// Rows live in pools, one for each chunk that has bodies; a body takes 76 bytes. Cost of a tick: O(awake bodies), and for
 /// each chunk with changed blocks in or beside it O(changes + its sleepers). A body at rest sleeps: it is in no loop until a
 /// block changes that its box or ground touches, a chunk comes or goes, or it is thrown, and what it has become meanwhile
-/// is worked out then, to the bit. It sleeps on where the change leaves it at rest. So is what [`Population::view`] and [`Population::iter`] tell of a sleeper.
+/// is worked out then, to the bit. So is what [`Population::view`] and [`Population::iter`] tell of a sleeper. One that the
+/// change leaves at rest sleeps on.
 ///
 /// ```
 /// use voxtick_bodies::{Population, Settings, Spawn};
@@ -389,20 +390,26 @@ impl Population {
         change: impl Fn([f64; 3], [f64; 3]) -> [f64; 3] + Sync,
     ) -> usize {
         let mut found = 0;
+        self.listed.clear();
         for (place, &(id, _)) in changes.iter().enumerate() {
             if let Some((pool, _)) = self.find(id) {
-                self.pools[pool].thrown.push(place);
+                let thrown = &mut self.pools[pool].thrown;
+                if thrown.is_empty() {
+                    self.listed.push(pool as u32);
+                }
+                thrown.push(place);
                 found += 1;
             }
         }
+        self.listed.sort_unstable();
         let (places, ticks) = (&self.places, self.ticks);
-        let throw = |(number, pool): (usize, &mut Pool)| {
+        let throw = |number, pool: &mut Pool| {
             let mut thrown = std::mem::take(&mut pool.thrown);
             for place in thrown.drain(..) {
                 let (id, by) = changes[place];
                 let row_of = |id: BodyId| places.find(id.number).map(|(_, row)| row);
                 if let Some(row) = row_of(id) {
-                    pool.wake(row, number as u32, places, ticks);
+                    pool.wake(row, number, places, ticks);
                 }
                 if let Some(row) = row_of(id) {
                     pool.rows.change_velocity(row, |old| change(old, by));
@@ -412,11 +419,9 @@ impl Population {
         };
         // What a pool has to do touches nothing of another. Outside of any pool of threads, none is to be started.
         if found >= PARALLEL && rayon::current_thread_index().is_some() {
-            let pools = self.pools.par_iter_mut().enumerate();
-            pools.filter(|(_, pool)| !pool.thrown.is_empty()).for_each(throw);
-        } else if found > 0 {
-            let pools = self.pools.iter_mut().enumerate();
-            pools.filter(|(_, pool)| !pool.thrown.is_empty()).for_each(throw);
+            spread(&mut self.pools, 0, &self.listed, &throw, &|(), ()| ());
+        } else {
+            self.listed.iter().for_each(|&number| throw(number, &mut self.pools[number as usize]));
         }
         found
     }
