@@ -68,20 +68,30 @@ fn moving(
         let mut ours = TransitSolver::from_layout(&layout, settings).map_err(input)?;
         let mut other = ReferenceTransit::from_layout(&layout, settings).map_err(input)?;
         let mut inventories = Inventories::default();
-        for tick in 0..TICKS * 2 {
-            ours.step(&mut inventories);
-            other.step(&mut inventories);
-            if ours.events() != other.events() {
-                return Err(unequal("events", u64::from(tick), 1));
-            }
-        }
-        same_state(&words(|word| ours.state_words(word)), &words(|word| other.state_words(word)))?;
+        run_alike(&mut ours, &mut other, TICKS * 2, &mut inventories)?;
         let mut others = Inventories::default();
         Ok(Pair::new(
             move || (0..ticks).for_each(|_| ours.step(&mut inventories)),
             move || (0..ticks).for_each(|_| other.step(&mut others)),
         ))
     })
+}
+
+/// Runs both sides for some ticks: the same events after each, the same state in the end.
+fn run_alike(
+    ours: &mut TransitSolver,
+    other: &mut ReferenceTransit,
+    ticks: u32,
+    inventories: &mut Inventories,
+) -> Result<(), CaseError> {
+    for tick in 0..ticks {
+        ours.step(inventories);
+        other.step(inventories);
+        if ours.events() != other.events() {
+            return Err(unequal("events", u64::from(tick), 1));
+        }
+    }
+    same_state(&words(|word| ours.state_words(word)), &words(|word| other.state_words(word)))
 }
 
 /// Lanes on which every item has a speed of its own.
@@ -98,14 +108,7 @@ fn own_speed(items: u64) -> Case {
         let mut other = ReferenceTransit::from_layout(&layout, settings).map_err(input)?;
         let (first, reference) = (ours.clone(), other.clone());
         let mut inventories = Inventories::default();
-        for tick in 0..TICKS + LONG {
-            ours.step(&mut inventories);
-            other.step(&mut inventories);
-            if ours.events() != other.events() {
-                return Err(unequal("events", u64::from(tick), 1));
-            }
-        }
-        same_state(&words(|word| ours.state_words(word)), &words(|word| other.state_words(word)))?;
+        run_alike(&mut ours, &mut other, TICKS + LONG, &mut inventories)?;
         let mut others = Inventories::default();
         Ok(Pair::self_timed(
             move || timed_from(&first, |solver| solver.step(&mut inventories)),
