@@ -109,8 +109,8 @@ pub use self::report::{StageReport, SystemReport, TickReport};
 pub use self::resources::{Pool, Seed, Tick};
 pub use self::simulation::{Simulation, Ticks};
 pub use self::sinks::{
-    ChromeTraceSink, CsvSink, JSON_LINES_SCHEMA, JsonLinesSink, Sink, SinkError, SinkOutcome, SinkState,
-    SummarySink, TraceWindow,
+    ChromeTraceSink, CsvSink, HtmlReportSink, JSON_LINES_SCHEMA, JsonLinesSink, Sink, SinkError, SinkOutcome,
+    SinkState, SummarySink, TraceWindow,
 };
 pub use self::stage::Stage;
 pub use self::state_hash::StateHasher;

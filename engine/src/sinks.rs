@@ -7,6 +7,7 @@
 mod chrome_trace;
 mod csv;
 mod handoff;
+mod html_report;
 mod json_lines;
 mod output;
 mod summary_files;
@@ -20,6 +21,7 @@ use thiserror::Error;
 pub use self::chrome_trace::{ChromeTraceSink, TraceWindow};
 pub use self::csv::CsvSink;
 pub(crate) use self::handoff::{SinkThread, WAITING_REPORTS};
+pub use self::html_report::HtmlReportSink;
 pub use self::json_lines::{JSON_LINES_SCHEMA, JsonLinesSink};
 pub use self::summary_files::SummarySink;
 use crate::report::TickReport;

@@ -87,13 +87,13 @@ fn row(name: &str, wall: &Percentiles, figures: [Option<String>; 4]) -> Vec<Stri
         .collect()
 }
 
-fn per_cent(share: f64) -> String {
+pub(crate) fn per_cent(share: f64) -> String {
     let per_cent = share * 100.0;
     if per_cent < 1.0 { format!("{per_cent:.2} %") } else { format!("{per_cent:.1} %") }
 }
 
 /// A time with three significant digits and the unit that suits it.
-fn time(duration: Duration) -> String {
+pub(crate) fn time(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos() as f64;
     let (value, unit) = match nanoseconds {
         n if n < 1e3 => return format!("{n:.0} ns"),
@@ -112,7 +112,7 @@ fn time(duration: Duration) -> String {
 }
 
 /// A number with its digits in groups of three.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;
     let mut groups: Vec<&str> = Vec::with_capacity(digits.len().div_ceil(3));

@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use bevy_ecs::prelude::*;
 use serde_json::Value;
 use voxtick_engine::{
-    CsvSink, JSON_LINES_SCHEMA, JsonLinesSink, Meter, SUMMARY_SCHEMA, Simulation, SimulationBuilder, Sink,
-    SinkError, Stage, Summary, SummarySink, TickReport,
+    CsvSink, HtmlReportSink, JSON_LINES_SCHEMA, JsonLinesSink, Meter, SUMMARY_SCHEMA, Simulation,
+    SimulationBuilder, Sink, SinkError, Stage, Summary, SummarySink, TickReport,
 };
 
 use crate::common::plugin;
@@ -205,6 +205,27 @@ fn a_path_that_cannot_be_created_is_told_before_the_run() {
     let path = folder.path().join("missing").join("ticks.csv");
     let error = CsvSink::create(&path).map(|_| ()).unwrap_err();
     assert!(error.to_string().starts_with(&format!("{} cannot be created", path.display())), "{error}");
+}
+
+#[test]
+fn the_page_of_a_run_of_any_length_stands_alone_and_stays_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    for ticks in [0, 1, 300, 1_000] {
+        let sink = HtmlReportSink::create(&path, "<script>alert(1)</script> & more").unwrap();
+        let finished = run(builder().sink(sink), ticks);
+        assert_eq!(finished.sinks[0].written, ticks);
+        let page = read(&path);
+        assert!(page.contains("<h1>&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</h1>"), "{ticks}");
+        assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("http"), "{ticks}");
+        // A column a tick up to 600 ticks, then the worst of 2 in each.
+        let columns = page.matches("class=\"hover\"").count() as u64;
+        assert_eq!(columns, if ticks <= 600 { ticks } else { ticks / 2 });
+        assert_eq!(page.contains("worst of 2 ticks"), ticks == 1_000);
+        // The stage's own figures and the worst ticks are there to unfold.
+        assert_eq!(page.matches("<details>").count() as u64, 1 + ticks.min(10));
+        assert!(page.len() < 300_000, "{}", page.len());
+    }
 }
 
 /// A sink that does not move before it is let to.

@@ -69,7 +69,7 @@ pub(crate) struct RunArguments {
     /// `sprint`, or ticks a second [default: the scenario's]
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
-    /// Where to put ticks.jsonl, ticks.csv, summary.json and trace.json
+    /// Where to put report.html, ticks.jsonl, ticks.csv, summary.json, summary.txt and trace.json
     #[arg(long, value_name = "DIR", default_value = "voxtick-out")]
     pub(crate) out: PathBuf,
     /// Seed of the world and of all that is thrown into it [default: the scenario's]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use voxtick::anvil::Save;
 use voxtick::bodies::BodiesPlugin;
 use voxtick::engine::{
-    ChromeTraceSink, CsvSink, Finished, JsonLinesSink, MissedTicks, Pool, Rate, Simulation,
+    ChromeTraceSink, CsvSink, Finished, HtmlReportSink, JsonLinesSink, MissedTicks, Pool, Rate, Simulation,
     SimulationBuilder, SinkError, SummarySink, TraceWindow,
 };
 use voxtick::light::LightPlugin;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     if let Some(storage) = storage {
         builder = builder.plugin(storage);
     }
-    let mut simulation = with_sinks(builder, arguments)?.build().map_err(Failure::simulation)?;
+    let mut simulation = with_sinks(builder, &scenario, arguments)?.build().map_err(Failure::simulation)?;
     save::put_back(&mut simulation);
 
     let mut progress = RunProgress::new(scenario.ticks, arguments.quiet);
@@ -136,7 +136,11 @@ fn settle(arguments: &RunArguments) -> Result<Scenario, Failure> {
 }
 
 /// Adds the files that a run leaves behind.
-fn with_sinks(builder: SimulationBuilder, arguments: &RunArguments) -> Result<SimulationBuilder, Failure> {
+fn with_sinks(
+    builder: SimulationBuilder,
+    scenario: &Scenario,
+    arguments: &RunArguments,
+) -> Result<SimulationBuilder, Failure> {
     let out: &Path = &arguments.out;
     fs::create_dir_all(out).map_err(|error| {
         Failure::usage(format!(
@@ -144,10 +148,15 @@ fn with_sinks(builder: SimulationBuilder, arguments: &RunArguments) -> Result<Si
             out.display()
         ))
     })?;
+    let title = match &scenario.world.path {
+        Some(path) => format!("{} in {}", scenario.name, path.display()),
+        None => scenario.name.clone(),
+    };
     let build = || -> Result<SimulationBuilder, SinkError> {
         let builder = builder
             .sink(JsonLinesSink::create(out.join("ticks.jsonl"))?)
             .sink(CsvSink::create(out.join("ticks.csv"))?)
+            .sink(HtmlReportSink::create(out.join("report.html"), title)?)
             .sink(SummarySink::new().json(out.join("summary.json"))?.table(out.join("summary.txt"))?);
         if !arguments.trace {
             return Ok(builder);
@@ -181,6 +190,6 @@ fn print(finished: &Finished, arguments: &RunArguments) -> io::Result<()> {
         Ok(())
     } else {
         writeln!(out, "{finished}")?;
-        writeln!(out, "reports: {}", arguments.out.display())
+        writeln!(out, "reports: {}", arguments.out.join("report.html").display())
     }
 }
