@@ -1,17 +1,21 @@
 //! One cube of 4,096 block states, stored as a palette and packed indices, shared until it is written to.
 
+mod building;
+mod mixed;
+mod motion;
+#[cfg(test)]
+mod tests;
+
 use std::mem;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::packed::PackedIndices;
 use crate::positions::SECTION_CELLS;
-use crate::states::{BlockStates, MotionClass, StateId};
-
-/// One bit a cell: word `cell / 64`, bit `cell % 64`; so a word holds four rows along `x` at one height.
-pub type CellMask = [u64; 64];
-
-const NO_CELL: CellMask = [0; 64];
-const EVERY_CELL: CellMask = [u64::MAX; 64];
+use crate::states::{BlockStates, StateId};
+pub use building::SectionError;
+use mixed::MixedCells;
+pub use motion::CellMask;
+use motion::MotionMasks;
 
 /// The block states of one section.
 ///
@@ -41,51 +45,15 @@ enum Cells {
     Mixed(Arc<MixedCells>),
 }
 
-/// The cells of a section that has had more than one state.
-#[derive(Debug, Clone)]
-struct MixedCells {
-    /// May hold states that no cell has any more; their place is used again before the palette grows.
-    palette: Vec<StateId>,
-    /// How many cells have the state at the same place of `palette`.
-    /// Made when first asked for, as most sections that are loaded are never written to.
-    counts: OnceLock<Vec<u16>>,
-    indices: PackedIndices,
-    /// Made when first asked for and kept up to date from then on: most sections of a loaded world are never asked.
-    masks: OnceLock<Box<MotionMasks>>,
-    hash: OnceLock<u64>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct MotionMasks {
-    solid: CellMask,
-    special: CellMask,
-}
-
-/// Why a palette and its indices make no section.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SectionError {
-    /// The palette has no entry.
-    #[error("the palette is empty; a section needs at least one state")]
-    EmptyPalette,
-    /// There are more or fewer words than 4,096 indices take.
-    #[error("{words} words do not hold 4096 indices of {bits} bits")]
-    WordCount {
-        /// Words given.
-        words: usize,
-        /// Bits an index.
-        bits: u32,
-    },
-    /// A cell points past the end of the palette.
-    #[error("cell {cell} has palette index {index}, but the palette has {entries} entries")]
-    IndexBeyondPalette {
-        /// The first such cell.
-        cell: usize,
-        /// Its index.
-        index: usize,
-        /// How many entries there are.
-        entries: usize,
-    },
+/// A stretch of cells with one state; see [`Section::runs`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The first cell.
+    pub start: usize,
+    /// How many cells.
+    pub length: usize,
+    /// The state of each.
+    pub state: StateId,
 }
 
 impl Section {
@@ -93,95 +61,6 @@ impl Section {
     #[must_use]
     pub const fn uniform(state: StateId) -> Section {
         Section(Cells::Uniform(state))
-    }
-
-    /// A section from a palette and one index a cell.
-    ///
-    /// The palette may name a state twice or name states that no cell has; the section is stored as tightly as its
-    /// cells allow all the same.
-    ///
-    /// # Errors
-    /// [`SectionError`] for an empty palette and for an index beyond it.
-    pub fn from_palette(
-        palette: &[StateId],
-        indices: &[u16; SECTION_CELLS],
-    ) -> Result<Section, SectionError> {
-        let Some(first) = palette.first() else {
-            return Err(SectionError::EmptyPalette);
-        };
-        if let Some(cell) = indices.iter().position(|&index| usize::from(index) >= palette.len()) {
-            return Err(SectionError::IndexBeyondPalette {
-                cell,
-                index: indices[cell].into(),
-                entries: palette.len(),
-            });
-        }
-        let mut counts = vec![0_u16; palette.len()];
-        for &index in indices {
-            counts[usize::from(index)] += 1;
-        }
-        // Places in the tight palette, in the order of the given one; a state named twice gets one place.
-        let mut tight: Vec<StateId> = Vec::with_capacity(palette.len().min(SECTION_CELLS));
-        let mut tight_counts: Vec<u16> = Vec::with_capacity(tight.capacity());
-        let mut place_of = vec![0_u16; palette.len()];
-        let mut places = rustc_hash::FxHashMap::default();
-        for (entry, &state) in palette.iter().enumerate() {
-            if counts[entry] == 0 {
-                continue;
-            }
-            let place = *places.entry(state).or_insert_with(|| {
-                tight.push(state);
-                tight_counts.push(0);
-                tight.len() as u16 - 1
-            });
-            tight_counts[usize::from(place)] += counts[entry];
-            place_of[entry] = place;
-        }
-        if tight.len() < 2 {
-            return Ok(Section::uniform(tight.first().copied().unwrap_or(*first)));
-        }
-        let mut packed = PackedIndices::zeroed(PackedIndices::bits_for(tight.len()));
-        packed.pack_from(|cell| place_of[usize::from(indices[cell])]);
-        Ok(Section(Cells::Mixed(Arc::new(MixedCells {
-            palette: tight,
-            counts: OnceLock::from(tight_counts),
-            indices: packed,
-            masks: OnceLock::new(),
-            hash: OnceLock::new(),
-        }))))
-    }
-
-    /// A section from a palette and indices that are packed already: `bits` each, lowest bits of a long first, none
-    /// straddling two longs, each long big-endian, which is how the game stores them since 20w17a.
-    ///
-    /// The packing is kept as it is, so this costs a fraction of [`Section::from_palette`]; unlike there, states
-    /// that no cell has stay in the palette until the section is [compacted](Section::compact).
-    ///
-    /// # Errors
-    /// [`SectionError`] for an empty palette, for longs that are not as many as 4,096 indices take, and for an index
-    /// beyond the palette.
-    pub fn from_packed(palette: &[StateId], bits: u32, longs: &[[u8; 8]]) -> Result<Section, SectionError> {
-        if palette.is_empty() {
-            return Err(SectionError::EmptyPalette);
-        }
-        let (packed, all_below) = PackedIndices::from_longs(bits, longs, palette.len())
-            .ok_or(SectionError::WordCount { words: longs.len(), bits })?;
-        if !all_below || has_repeats(palette) {
-            let mut indices = [0; SECTION_CELLS];
-            packed.unpack(&mut indices);
-            return Section::from_palette(palette, &indices);
-        }
-        if let Some(only) = packed.only_index() {
-            return Ok(Section::uniform(palette[only]));
-        }
-        Ok(Section(Cells::Mixed(Arc::new(MixedCells {
-            // A palette may name more states than the width can tell apart; those have no cell.
-            palette: palette[..palette.len().min(1 << bits)].to_vec(),
-            counts: OnceLock::new(),
-            indices: packed,
-            masks: OnceLock::new(),
-            hash: OnceLock::new(),
-        }))))
     }
 
     /// The state of `cell`.
@@ -265,25 +144,6 @@ impl Section {
         match &self.0 {
             Cells::Uniform(_) => None,
             Cells::Mixed(mixed) => Some((mixed.indices.bits(), mixed.indices.words())),
-        }
-    }
-
-    /// The cells that are full cubes to a moving body ([`MotionClass::FullCube`]).
-    #[must_use]
-    pub fn solid(&self, states: &BlockStates) -> &CellMask {
-        match &self.0 {
-            Cells::Uniform(state) => uniform_mask(*state, MotionClass::FullCube, states),
-            Cells::Mixed(mixed) => &mixed.masks(states).solid,
-        }
-    }
-
-    /// The cells that a moving body has to look at one by one ([`MotionClass::Special`]): partial and tall shapes,
-    /// fluids, and all that acts on what touches it.
-    #[must_use]
-    pub fn special(&self, states: &BlockStates) -> &CellMask {
-        match &self.0 {
-            Cells::Uniform(state) => uniform_mask(*state, MotionClass::Special, states),
-            Cells::Mixed(mixed) => &mixed.masks(states).special,
         }
     }
 
@@ -400,223 +260,8 @@ impl Section {
     }
 }
 
-/// True where a palette names a state twice.
-fn has_repeats(palette: &[StateId]) -> bool {
-    // PERF: palettes of real sections are short, and comparing pairs needs no memory.
-    if palette.len() <= 32 {
-        return (1..palette.len()).any(|at| palette[..at].contains(&palette[at]));
-    }
-    let mut sorted = palette.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).any(|pair| pair[0] == pair[1])
-}
-
-/// A stretch of cells with one state; see [`Section::runs`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
-    /// The first cell.
-    pub start: usize,
-    /// How many cells.
-    pub length: usize,
-    /// The state of each.
-    pub state: StateId,
-}
-
-impl MixedCells {
-    fn filled_with(state: StateId) -> MixedCells {
-        MixedCells {
-            palette: vec![state],
-            counts: OnceLock::from(vec![SECTION_CELLS as u16]),
-            indices: PackedIndices::zeroed(1),
-            masks: OnceLock::new(),
-            hash: OnceLock::new(),
-        }
-    }
-
-    fn set(&mut self, cell: usize, state: StateId, states: &BlockStates) {
-        let before = self.indices.get(cell);
-        let place = self.place_for(state, before);
-        // Before the cell is written, since the counts may only be made now.
-        let counts = self.counts_mut();
-        counts[before] -= 1;
-        counts[place] += 1;
-        self.indices.set(cell, place);
-        self.hash.take();
-        if let Some(masks) = self.masks.get_mut() {
-            let (word, bit) = (cell / 64, 1 << (cell % 64));
-            masks.solid[word] &= !bit;
-            masks.special[word] &= !bit;
-            match states.motion(state) {
-                MotionClass::Air => {}
-                MotionClass::FullCube => masks.solid[word] |= bit,
-                MotionClass::Special => masks.special[word] |= bit,
-            }
-        }
-    }
-
-    /// The place of `state` in the palette for a cell that leaves the place `leaving`: its own, or one that no other
-    /// cell uses, or a new one at the end.
-    fn place_for(&mut self, state: StateId, leaving: usize) -> usize {
-        if let Some(place) = self.palette.iter().position(|&entry| entry == state) {
-            return place;
-        }
-        let counts = self.counts();
-        let unused = || counts.iter().position(|&count| count == 0);
-        if let Some(place) = if counts[leaving] == 1 { Some(leaving) } else { unused() } {
-            self.palette[place] = state;
-            return place;
-        }
-        self.palette.push(state);
-        self.counts_mut().push(0);
-        let bits = PackedIndices::bits_for(self.palette.len());
-        if bits > self.indices.bits() {
-            self.indices = self.indices.widened(bits);
-        }
-        self.palette.len() - 1
-    }
-
-    fn counts(&self) -> &[u16] {
-        self.counts.get_or_init(|| self.indices.counts(self.palette.len()))
-    }
-
-    fn counts_mut(&mut self) -> &mut Vec<u16> {
-        self.counts();
-        self.counts.get_mut().expect("the counts were just made")
-    }
-
-    fn masks(&self, states: &BlockStates) -> &MotionMasks {
-        self.masks.get_or_init(|| {
-            let classes: Vec<MotionClass> = self.palette.iter().map(|&state| states.motion(state)).collect();
-            let mut indices = [0; SECTION_CELLS];
-            self.indices.unpack(&mut indices);
-            let mut masks = MotionMasks { solid: NO_CELL, special: NO_CELL };
-            for (word, cells) in indices.chunks_exact(64).enumerate() {
-                for (bit, &index) in cells.iter().enumerate() {
-                    let class = classes[usize::from(index)];
-                    masks.solid[word] |= u64::from(class == MotionClass::FullCube) << bit;
-                    masks.special[word] |= u64::from(class == MotionClass::Special) << bit;
-                }
-            }
-            Box::new(masks)
-        })
-    }
-}
-
-fn uniform_mask(state: StateId, class: MotionClass, states: &BlockStates) -> &'static CellMask {
-    if states.motion(state) == class { &EVERY_CELL } else { &NO_CELL }
-}
-
 /// One step of a multiplicative hash: order matters, and every bit of both reaches every bit of the result.
 fn fold(hash: u64, value: u64) -> u64 {
     let product = u128::from(hash ^ 0x9E37_79B9_7F4A_7C15) * u128::from(value ^ 0xD6E8_FEB8_6659_FD93);
     (product as u64) ^ (product >> 64) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_section_is_sixteen_bytes_beside_its_cells() {
-        assert_eq!(mem::size_of::<Section>(), 16);
-        assert_eq!(Section::uniform(StateId::AIR).memory_bytes(), 0);
-    }
-
-    #[test]
-    fn more_than_256_states_all_come_back() {
-        let states = BlockStates::load();
-        let mut section = Section::uniform(StateId::AIR);
-        for cell in 0..SECTION_CELLS {
-            section.set(cell, StateId(cell as u32), &states);
-        }
-        for cell in 0..SECTION_CELLS {
-            assert_eq!(section.get(cell), StateId(cell as u32));
-            assert_eq!(section.count(StateId(cell as u32)), 1);
-        }
-    }
-
-    #[test]
-    fn a_place_that_no_cell_uses_is_taken_before_the_palette_grows() {
-        let states = BlockStates::load();
-        let mut section = Section::uniform(StateId::AIR);
-        for state in 1..5_000 {
-            section.set(9, StateId(state), &states);
-        }
-        assert_eq!(section.palette(), [StateId::AIR, StateId(4_999)]);
-    }
-
-    #[test]
-    fn writing_to_a_snapshot_leaves_the_original() {
-        let states = BlockStates::load();
-        let mut section = Section::uniform(StateId::AIR);
-        section.set(0, StateId(1), &states);
-        let mut snapshot = section.clone();
-        assert!(snapshot.same_storage(&section));
-        snapshot.set(1, StateId(2), &states);
-        assert!(!snapshot.same_storage(&section));
-        assert_eq!(section.get(1), StateId::AIR);
-    }
-
-    #[test]
-    fn compacting_makes_alike_cells_uniform_and_forgets_unused_states() {
-        let states = BlockStates::load();
-        let mut section = Section::uniform(StateId::AIR);
-        section.set(0, StateId(1), &states);
-        section.set(0, StateId::AIR, &states);
-        assert_eq!(section.uniform_state(), None);
-        section.compact();
-        assert_eq!(section.uniform_state(), Some(StateId::AIR));
-    }
-
-    #[test]
-    fn a_palette_that_is_empty_or_too_short_is_refused() {
-        let mut indices = [0; SECTION_CELLS];
-        assert_eq!(Section::from_palette(&[], &indices).unwrap_err(), SectionError::EmptyPalette);
-        indices[77] = 2;
-        assert_eq!(
-            Section::from_palette(&[StateId(1), StateId(2)], &indices).unwrap_err(),
-            SectionError::IndexBeyondPalette { cell: 77, index: 2, entries: 2 }
-        );
-    }
-
-    #[test]
-    fn a_state_named_twice_in_a_palette_is_one_state() {
-        let mut indices = [0; SECTION_CELLS];
-        indices[5] = 1;
-        let section = Section::from_palette(&[StateId(7), StateId(7)], &indices).expect("valid");
-        assert_eq!(section.uniform_state(), Some(StateId(7)));
-    }
-
-    /// A step of the hash once dropped the lowest bit of a run's length: runs of 2 and 3 cells hashed like runs of 3 and 2.
-    #[test]
-    fn the_content_hash_tells_where_a_run_ends() {
-        let states = BlockStates::load();
-        let [stone, dirt] = ["stone", "dirt"].map(|name| states.parse(name).expect("known"));
-        let hash = |stones: usize| {
-            let mut section = Section::uniform(StateId::AIR);
-            for cell in 0..5 {
-                section.set(cell, if cell < stones { stone } else { dirt }, &states);
-            }
-            section.content_hash(&states)
-        };
-        let hashes: std::collections::BTreeSet<u64> = (0..=5).map(hash).collect();
-        assert_eq!(hashes.len(), 6);
-    }
-
-    #[test]
-    fn the_content_hash_knows_cells_only() {
-        let states = BlockStates::load();
-        let mut direct = Section::uniform(StateId::AIR);
-        direct.set(100, StateId(1), &states);
-        let mut detour = Section::uniform(StateId(1));
-        for cell in 0..SECTION_CELLS {
-            detour.set(cell, if cell == 100 { StateId(1) } else { StateId::AIR }, &states);
-        }
-        assert_eq!(direct.content_hash(&states), detour.content_hash(&states));
-        direct.set(101, StateId(1), &states);
-        assert_ne!(direct.content_hash(&states), detour.content_hash(&states));
-        direct.set(100, StateId::AIR, &states);
-        direct.set(101, StateId::AIR, &states);
-        assert_eq!(direct.content_hash(&states), Section::uniform(StateId::AIR).content_hash(&states));
-    }
 }
