@@ -7,11 +7,12 @@
 //! PERF: about 390 instructions an item handed over, its arrival and what is noted of the next one included, and twice as
 //! many before lanes were looked up once each (`valgrind --tool=callgrind` over rings of 20 blocks).
 
+use super::TransitSolver;
 use super::junction::{Junction, View};
 use super::lane::{FROZEN, SINGLE};
 use super::lanes::Stretch;
+use super::visit::has_more;
 use super::wheel::Due;
-use super::{TransitSolver, has_more};
 use crate::endpoints::{Endpoints, SinkRow, Supply};
 use crate::events::EventKind;
 use crate::network::NONE;
