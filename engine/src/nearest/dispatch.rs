@@ -99,14 +99,11 @@ mod tests {
 
     /// Every instruction set that this machine has.
     fn present() -> Vec<Instructions> {
-        let mut present = vec![Instructions::Baseline];
         #[cfg(target_arch = "x86_64")]
-        present.extend(
-            [Instructions::Avx2, Instructions::Avx512]
-                .into_iter()
-                .filter(|instructions| instructions.are_present()),
-        );
-        present
+        let wider = [Instructions::Avx2, Instructions::Avx512].into_iter().filter(|it| it.are_present());
+        #[cfg(not(target_arch = "x86_64"))]
+        let wider = [];
+        std::iter::once(Instructions::Baseline).chain(wider).collect()
     }
 
     fn position(range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value = [i32; 3]> {

@@ -63,9 +63,12 @@ impl Width {
 macro_rules! for_every_width {
     ($(#[$doc:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $kernel:path) => {
         $(#[$doc])*
-        #[expect(
-            unsafe_code,
-            reason = "calling a function with more target features than its caller needs a promise that they are there"
+        #[cfg_attr(
+            target_arch = "x86_64",
+            expect(
+                unsafe_code,
+                reason = "calling a function with more target features than its caller needs a promise that they are there"
+            )
         )]
         $visibility fn $name(width: $crate::simd::Width, $($argument: $type),*) {
             #[cfg(target_arch = "x86_64")]

@@ -35,22 +35,31 @@ impl Path {
     /// All that this machine has, slowest first.
     #[must_use]
     pub fn available() -> Vec<Path> {
-        let mut paths = vec![Path::PLAIN];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("lzcnt") {
-                paths.push(Path(Isa::Avx2));
-            }
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512cd")
-            {
-                paths.push(Path(Isa::Avx512));
+        const ALL: &[Path] = &[
+            Path::PLAIN,
+            #[cfg(target_arch = "x86_64")]
+            Path(Isa::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Path(Isa::Avx512),
+        ];
+        ALL.iter().copied().filter(|path| path.is_present()).collect()
+    }
+
+    fn is_present(self) -> bool {
+        match self.0 {
+            Isa::Plain => true,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("lzcnt"),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512cd")
+                    && is_x86_feature_detected!("lzcnt")
             }
         }
-        paths
     }
 
     /// Its name, for reports.

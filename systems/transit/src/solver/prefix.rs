@@ -3,7 +3,10 @@
 //! The outcome is whole numbers, so every width gives the same. Where the processor has AVX2 (asked at run time), the
 //! minimum of eight is taken in registers; elsewhere one by one.
 
-#![expect(unsafe_code, reason = "AVX2 loads and stores over slices whose bounds are checked by chunking")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "AVX2 loads and stores over slices whose bounds are checked by chunking")
+)]
 
 /// So many ticks at once keep every sum below 2^32.
 const MOST_TICKS: u64 = 1 << 14;
