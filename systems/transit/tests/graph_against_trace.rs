@@ -117,6 +117,7 @@ proptest! {
         let mut graph = SegmentedGraph::new();
         let mut nodes = Nodes::new();
         for edit in edits {
+            let before = trace(&nodes);
             match edit {
                 Edit::Add(at, mask) => {
                     graph.add(at, mask).expect("in range");
@@ -129,6 +130,12 @@ proptest! {
                 }
             }
             check(&graph, &nodes);
+            let mut added: Vec<_> = graph.last_added().map(|segment| (segment.name(), segment.length)).collect();
+            added.sort_unstable();
+            let now = trace(&nodes);
+            prop_assert!(added.windows(2).all(|pair| pair[0] != pair[1]), "a segment is told of twice");
+            prop_assert!(added.iter().all(|it| now.contains(it)), "a segment that went within the edit is told of");
+            prop_assert!(now.difference(&before).all(|it| added.binary_search(it).is_ok()), "one is not told of");
         }
     }
 
@@ -191,4 +198,22 @@ fn a_run_across_the_cut_stays_within_the_longest_segment() {
     assert_eq!(lengths.iter().sum::<u32>(), 80_000);
     assert!(lengths.iter().all(|&length| length <= 32_768), "{lengths:?}");
     assert_eq!(graph.network_count(), 1);
+}
+
+/// The greater of two networks keeps its name where pipes join them: only the smaller one is walked.
+#[test]
+fn pipes_in_bulk_name_the_smaller_network_anew() {
+    let line = |from: i32, to: i32| -> Vec<_> {
+        (from..to).map(|x| (BlockPos::new(x, 0, 0), Connections::ALL)).collect()
+    };
+    for (small, large) in [(line(0, 3), line(10, 90)), (line(80, 90), line(0, 70))] {
+        let mut graph = SegmentedGraph::new();
+        graph.add_many(&small).expect("in range");
+        graph.add_many(&large).expect("in range");
+        let of = |graph: &SegmentedGraph, pipes: &[(BlockPos, Connections)]| graph.network_at(pipes[0].0);
+        let name = of(&graph, &large);
+        assert_ne!(of(&graph, &small), name);
+        graph.add_many(&line(0, 90)).expect("in range");
+        assert_eq!((of(&graph, &small), of(&graph, &large), graph.network_count()), (name, name, 1));
+    }
 }

@@ -1,4 +1,4 @@
-//! Many pipes at once: all nodes first, then one trace over them.
+//! Many pipes at once: all new nodes first, then one trace over them; pipes that are there already change one by one.
 
 use voxtick_worlds::BlockPos;
 
@@ -6,8 +6,8 @@ use super::key::{self, Connections, axis_of};
 use super::{GraphError, MAX_NODES, NONE, SegmentedGraph};
 
 impl SegmentedGraph {
-    /// Adds many pipes and fuses once: linear in their number. Where a position comes twice, the last mask wins. The
-    /// result equals adding them one by one.
+    /// Adds many pipes and fuses once: linear in their number, whatever the size of the network. Where a position comes
+    /// twice, the last mask wins. The result equals adding them one by one.
     ///
     /// ```
     /// use voxtick_transit::{Connections, SegmentedGraph};
@@ -22,7 +22,7 @@ impl SegmentedGraph {
     /// # Errors
     /// A position is out of range; nothing has been added then.
     pub fn add_many(&mut self, pipes: &[(BlockPos, Connections)]) -> Result<(), GraphError> {
-        self.delta.clear();
+        self.begin_edit();
         for &(position, _) in pipes {
             key::check(position)?;
         }
@@ -32,55 +32,47 @@ impl SegmentedGraph {
         }
         self.index.reserve(pipes.len());
         self.nodes.reserve(pipes.len());
-        let old = self.nodes.len();
-        // What each node is to become: of a position that comes twice, the last mask.
-        let mut wanted: Vec<Option<Connections>> = vec![None; old + pipes.len()];
-        // Nodes that take part in no run until the trace below.
-        let mut fresh = vec![false; old + pipes.len()];
-        let mut touched = Vec::with_capacity(pipes.len());
+        let mut laid = Vec::with_capacity(pipes.len());
+        let mut changed = Vec::new();
         for &(position, connections) in pipes {
             let key = key::pack(position);
-            let node = self.find_key(key).unwrap_or_else(|| {
-                let node = self.insert_node(key, connections);
-                fresh[node as usize] = true;
-                node
-            });
-            if wanted[node as usize].replace(connections).is_none() {
-                touched.push(node);
+            match self.find_key(key) {
+                None => laid.push(self.insert_node(key, connections)),
+                Some(node) if self.nodes[node as usize].loose => {
+                    self.nodes[node as usize].connections = connections;
+                }
+                Some(_) => changed.push((key, connections)),
             }
         }
-        touched.retain(|&node| {
-            let it = self.nodes[node as usize];
-            let Some(connections) = wanted[node as usize] else { return false };
-            if fresh[node as usize] {
-                self.nodes[node as usize].connections = connections;
-                return true;
-            }
-            if it.connections == connections {
-                return false;
-            }
-            if self.through(node).is_none() && key::through_axis(it.key, connections).is_none() {
-                // Segments that end here both before and after stay what they are.
-                self.disarm(node, connections);
-                return true;
-            }
-            self.detach(node);
-            let it = &mut self.nodes[node as usize];
-            it.connections = connections;
-            it.arms = [NONE; 6];
-            fresh[node as usize] = true;
-            true
-        });
-        self.delta.touched.extend(touched.iter().map(|&node| (self.nodes[node as usize].key, node)));
-        let mut fused = vec![false; self.nodes.len()];
-        for &node in &touched {
+        self.fuse_laid(&laid);
+        self.delta.touched.extend(laid.iter().map(|&node| (self.nodes[node as usize].key, node)));
+        // Of a pipe that is named twice the last mask is left: the first behind its like, seen from the end.
+        changed.reverse();
+        changed.sort_by_key(|&(key, _)| key);
+        changed.dedup_by_key(|&mut (key, _)| key);
+        for (key, connections) in changed {
+            self.set(key, connections);
+        }
+        // Segments may have come and gone within the call, and their numbers may be in use again.
+        let mut added = std::mem::take(&mut self.delta.added);
+        added.sort_unstable();
+        added.dedup();
+        added.retain(|&run| self.is_live_segment(run));
+        self.delta.added = added;
+        Ok(())
+    }
+
+    /// Fuses nodes that take part in no run with one another and with what is there.
+    fn fuse_laid(&mut self, laid: &[u32]) {
+        let mut runs = Vec::with_capacity(laid.len());
+        for &node in laid {
+            let loose = std::mem::take(&mut self.nodes[node as usize].loose);
             match self.through(node) {
                 Some(axis) => {
-                    if !fused[node as usize] {
-                        fused[node as usize] = true;
-                        let low = self.walk(node, axis * 2, &fresh, &mut fused).unwrap_or(node);
-                        let high = self.walk(node, axis * 2 + 1, &fresh, &mut fused).unwrap_or(node);
-                        self.push_traced(low, high, axis);
+                    if loose {
+                        let low = self.walk(node, axis * 2).unwrap_or(node);
+                        let high = self.walk(node, axis * 2 + 1).unwrap_or(node);
+                        runs.push(self.push_run(low, high, axis, NONE));
                     }
                 }
                 None => {
@@ -88,29 +80,26 @@ impl SegmentedGraph {
                         if self.nodes[node as usize].arms[direction] != NONE {
                             continue;
                         }
-                        if let Some(far) = self.walk(node, direction, &fresh, &mut fused) {
+                        if let Some(far) = self.walk(node, direction) {
                             let (low, high) = if direction & 1 == 1 { (node, far) } else { (far, node) };
-                            self.push_traced(low, high, axis_of(direction));
+                            runs.push(self.push_run(low, high, axis_of(direction), NONE));
                         }
                     }
                 }
             }
         }
-        self.rename_all_components();
-        Ok(())
+        self.name_laid(laid, &runs);
     }
 
     /// Follows links from `node` to the end of the chain; runs of nodes from before the call are jumped and dissolved.
-    fn walk(&mut self, node: u32, direction: usize, fresh: &[bool], fused: &mut [bool]) -> Option<u32> {
+    fn walk(&mut self, node: u32, direction: usize) -> Option<u32> {
         let axis = axis_of(direction);
         let mut at = self.linked(node, direction)?;
         loop {
             if self.through(at).is_none() {
                 return Some(at);
             }
-            if fresh[at as usize] {
-                fused[at as usize] = true;
-            } else {
+            if !std::mem::take(&mut self.nodes[at as usize].loose) {
                 let run = self.run_through(at, axis);
                 at = self.end(run, direction);
                 self.remove_run(run);
@@ -123,11 +112,5 @@ impl SegmentedGraph {
                 None => return Some(at),
             }
         }
-    }
-
-    fn push_traced(&mut self, low: u32, high: u32, axis: usize) {
-        // All components are named anew when the trace is done.
-        let component = self.components.fresh_empty();
-        self.push_run(low, high, axis, component);
     }
 }

@@ -1,7 +1,7 @@
 //! Connected components, kept up to date by every edit.
 //!
 //! Members of a component are its junctions and its runs. A link gained joins two components: the smaller is walked
-//! and renamed. A link lost may cut one in two: the sides are walked in lockstep until they meet or the smaller is
+//! and renamed; what is laid in bulk is named first, and then joined with what is there. A link lost may cut one in two: the sides are walked in lockstep until they meet or the smaller is
 //! exhausted, so an edit costs the smaller side, and in a meshed network a few steps.
 
 use std::collections::VecDeque;
@@ -72,10 +72,6 @@ impl Components {
             }
         }
     }
-
-    fn reset(&mut self) {
-        *self = Components::default();
-    }
 }
 
 impl SegmentedGraph {
@@ -124,26 +120,22 @@ impl SegmentedGraph {
         }
     }
 
-    /// Names all components anew: for bulk edits.
-    pub(super) fn rename_all_components(&mut self) {
-        self.components.reset();
-        for node in &mut self.nodes {
-            node.component = NONE;
-        }
-        for run in &mut self.runs {
-            run.component = NONE;
-        }
-        for run in 0..self.runs.len() as u32 {
-            if self.runs[run as usize].live && self.runs[run as usize].component == NONE {
+    /// Gives nodes and runs that were laid together their components: what hangs together among them becomes one, which
+    /// is then joined with those it touches.
+    pub(super) fn name_laid(&mut self, nodes: &[u32], runs: &[u32]) {
+        for &run in runs {
+            if self.runs[run as usize].component == NONE {
                 let component = self.components.fresh_empty();
                 self.rename(Member::Run(run), NONE, component);
             }
         }
-        for node in 0..self.nodes.len() as u32 {
-            let it = &self.nodes[node as usize];
-            if it.live && it.component == NONE && self.through(node).is_none() {
+        for &node in nodes {
+            if self.nodes[node as usize].component == NONE && self.through(node).is_none() {
                 self.nodes[node as usize].component = self.components.fresh();
             }
+        }
+        for &run in runs {
+            self.join_ends(run);
         }
     }
 

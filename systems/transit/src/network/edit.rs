@@ -8,6 +8,10 @@ impl SegmentedGraph {
     pub(super) fn set(&mut self, key: u64, connections: Connections) {
         let Some(node) = self.find_key(key) else {
             let node = self.insert_node(key, connections);
+            self.nodes[node as usize].loose = false;
+            if self.through(node).is_none() {
+                self.nodes[node as usize].component = self.components.fresh();
+            }
             self.delta.touched.push((key, node));
             self.fuse(node);
             self.reconcile(Some(node), &[]);
@@ -56,11 +60,10 @@ impl SegmentedGraph {
         true
     }
 
-    /// A new node that takes part in no run yet. A junction is a component of its own.
+    /// A new node that takes part in no run and is of no component yet.
     pub(super) fn insert_node(&mut self, key: u64, connections: Connections) -> u32 {
-        let junction = key::through_axis(key, connections).is_none();
-        let component = if junction { self.components.fresh() } else { NONE };
-        let node = Node { key, arms: [NONE; 6], component, place: 0, connections, live: true };
+        let node =
+            Node { key, arms: [NONE; 6], component: NONE, place: 0, connections, live: true, loose: true };
         let slot = match self.free_nodes.pop() {
             Some(slot) => {
                 self.nodes[slot as usize] = node;
@@ -77,7 +80,7 @@ impl SegmentedGraph {
     }
 
     /// Takes a node out of all its runs; what is left of them stays as open runs, all else as it is.
-    pub(super) fn detach(&mut self, node: u32) {
+    fn detach(&mut self, node: u32) {
         if let Some(axis) = self.through(node) {
             let run = self.run_through(node, axis);
             // A node that becomes a junction stays in its old component until `reconcile`.
@@ -91,7 +94,7 @@ impl SegmentedGraph {
     }
 
     /// Fuses a node that takes part in no run with all its linked neighbours.
-    pub(super) fn fuse(&mut self, node: u32) {
+    fn fuse(&mut self, node: u32) {
         let Some(axis) = self.through(node) else {
             for direction in 0..6 {
                 self.link(node, direction);
@@ -115,7 +118,7 @@ impl SegmentedGraph {
     }
 
     /// Gives a junction other connections and cuts the arms off that it opens to no more; those gained are not linked.
-    pub(super) fn disarm(&mut self, node: u32, connections: Connections) {
+    fn disarm(&mut self, node: u32, connections: Connections) {
         let lost = self.nodes[node as usize].connections.bits() & !connections.bits();
         for direction in 0..6 {
             if lost & (1 << direction) != 0 {
@@ -208,7 +211,8 @@ impl SegmentedGraph {
         self.push_run(low, high, axis, component);
     }
 
-    /// Registers a run and tells its junctions, its line and the delta of it.
+    /// Registers a run and tells its junctions, its line and the delta of it; `component` is `NONE` for a run that is
+    /// given one later.
     pub(super) fn push_run(&mut self, low: u32, high: u32, axis: usize, component: u32) -> u32 {
         let low_passes = self.through(low).is_some();
         let high_passes = self.through(high).is_some();
@@ -216,7 +220,7 @@ impl SegmentedGraph {
         let from = along(low_key, axis);
         let length = (along(self.nodes[high as usize].key, axis) - from) as u32;
         let closed = low != high && !low_passes && !high_passes;
-        let run = Run { low, high, length, component, axis: axis as u8, closed, live: true };
+        let run = Run { low, high, length, component, axis: axis as u8, closed, live: true, new: true };
         let slot = match self.free_runs.pop() {
             Some(slot) => {
                 self.runs[slot as usize] = run;
@@ -238,7 +242,9 @@ impl SegmentedGraph {
             let at = line.partition_point(|&(low, _)| low < from);
             line.insert(at, (from, slot));
         }
-        self.components.grow(component);
+        if component != NONE {
+            self.components.grow(component);
+        }
         if closed {
             self.segment_count += 1;
             self.delta.added.push(slot);
@@ -251,7 +257,10 @@ impl SegmentedGraph {
         let it = self.runs[run as usize];
         if it.closed {
             self.segment_count -= 1;
-            self.delta.removed.push((run, self.segment(run)));
+            // One that came to be in this edit too is nobody's yet.
+            if !it.new {
+                self.delta.removed.push((run, self.segment(run)));
+            }
         }
         let axis = it.axis as usize;
         let low_key = self.nodes[it.low as usize].key;

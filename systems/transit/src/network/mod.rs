@@ -96,6 +96,8 @@ pub(crate) struct Node {
     place: u32,
     pub(crate) connections: Connections,
     live: bool,
+    /// Takes part in no run yet.
+    loose: bool,
 }
 
 /// A chain of linked nodes along one axis, from its low end to its high end.
@@ -109,6 +111,8 @@ pub(crate) struct Run {
     /// Both ends are junctions.
     pub(crate) closed: bool,
     live: bool,
+    /// Has come to be in the last edit.
+    new: bool,
 }
 
 /// What an edit did to the segments, by run number; numbers in `removed` may be in use again in `added`.
@@ -138,7 +142,7 @@ impl SegmentedGraph {
         if self.nodes.len() >= MAX_NODES && self.free_nodes.is_empty() {
             return Err(GraphError::Full { position, count: self.node_count() });
         }
-        self.delta.clear();
+        self.begin_edit();
         self.set(key, connections);
         Ok(())
     }
@@ -153,7 +157,7 @@ impl SegmentedGraph {
 
     /// Takes a pipe away; true where there was one.
     pub fn remove(&mut self, position: BlockPos) -> bool {
-        self.delta.clear();
+        self.begin_edit();
         match key::check(position) {
             Ok(key) => self.take(key),
             Err(_) => false,
@@ -248,6 +252,14 @@ impl SegmentedGraph {
     /// True for a run that exists and is a segment.
     pub(crate) fn is_live_segment(&self, run: u32) -> bool {
         self.runs.get(run as usize).is_some_and(|it| it.live && it.closed)
+    }
+
+    /// Forgets what the edit before this one did.
+    fn begin_edit(&mut self) {
+        for &run in &self.delta.added {
+            self.runs[run as usize].new = false;
+        }
+        self.delta.clear();
     }
 
     /// What the last edit did to the segments.
