@@ -25,8 +25,8 @@ const LAST_TICK: u64 = u64::MAX >> 8;
 /// The items of a network, or of one chunk's part of it, at the end of a tick.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
-    /// The tick that all times count from: that at whose end it was taken; of a chunk, the latest of its times, so that
-    /// the snapshot stays the same while nothing happens there.
+    /// The tick that all times count from: that at whose end it was taken; of a chunk where all is ready, the latest of
+    /// its times, so that the snapshot stays the same while nothing happens there.
     pub tick: u64,
     /// The chunk whose part it holds; `None` for a whole network.
     pub chunk: Option<ChunkPos>,

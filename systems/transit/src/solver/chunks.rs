@@ -25,7 +25,8 @@ impl TransitSolver {
     #[must_use]
     pub fn chunk_snapshot(&self, chunk: ChunkPos) -> Snapshot {
         let mut snapshot = Snapshot { chunk: Some(chunk), ..Snapshot::default() };
-        // Times in ticks of this run, and the latest of them, from which all are counted in the snapshot.
+        // Times in ticks of this run, and the latest of them, from which all are counted in the snapshot. What is still to
+        // come counts from now: a later run has to wait as long.
         let mut latest = 0;
         let mut nodes: Vec<(u64, u32)> =
             self.graph.nodes_in(chunk).iter().map(|&node| (self.graph.node(node).key, node)).collect();
@@ -76,6 +77,7 @@ impl TransitSolver {
                 latest = latest.max(row.ready);
             }
         }
+        let latest = latest.min(self.tick);
         snapshot.tick = latest;
         for waited in snapshot.lanes.iter_mut().filter_map(|record| record.waited.as_mut()) {
             *waited = latest - *waited;
@@ -185,8 +187,9 @@ impl TransitSolver {
     }
 
     /// The chunks with a lane that an item entered or left or on which items moved after the end of tick `since`, or
-    /// with a source or sink that was used, in canonical order: those whose [`TransitSolver::chunk_snapshot`] may have
-    /// changed. Storing these, at the end of one tick, keeps every item in exactly one place.
+    /// with a source or sink that was used or not ready yet, in canonical order: those whose
+    /// [`TransitSolver::chunk_snapshot`] may have changed. Storing these, at the end of one tick, keeps every item in
+    /// exactly one place.
     #[must_use]
     pub fn dirty_chunks(&self, since: u64) -> Vec<ChunkPos> {
         let mut chunks = Vec::new();
@@ -200,10 +203,10 @@ impl TransitSolver {
         }
         for station in &self.endpoints.stations {
             let sources = station.sources.iter().filter_map(|&row| self.endpoints.sources.get(row as usize));
-            let fed =
-                sources.into_iter().any(|row| row.due > since.saturating_add(u64::from(row.source.period)));
-            let took = self.endpoints.sinks.get(station.sink as usize).is_some_and(|row| row.last > since);
-            if fed || took {
+            // One that is used is due later than that.
+            let fed = sources.into_iter().any(|row| row.due > since);
+            let sink = self.endpoints.sinks.get(station.sink as usize);
+            if fed || sink.is_some_and(|row| row.last.max(row.ready) > since) {
                 chunks.push(key::unpack(station.key).chunk());
             }
         }
