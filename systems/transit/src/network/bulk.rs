@@ -37,7 +37,7 @@ impl SegmentedGraph {
         for &(position, connections) in pipes {
             let key = key::pack(position);
             match self.find_key(key) {
-                None => laid.push(self.insert_node(key, connections)),
+                None => laid.push(self.insert_node(key, connections, true)),
                 Some(node) if self.nodes[node as usize].loose => {
                     self.nodes[node as usize].connections = connections;
                 }

@@ -7,11 +7,7 @@ impl SegmentedGraph {
     /// Gives the node at `key` these connections, adding it where needed, and fuses the runs around it.
     pub(super) fn set(&mut self, key: u64, connections: Connections) {
         let Some(node) = self.find_key(key) else {
-            let node = self.insert_node(key, connections);
-            self.nodes[node as usize].loose = false;
-            if self.through(node).is_none() {
-                self.nodes[node as usize].component = self.components.fresh();
-            }
+            let node = self.insert_node(key, connections, false);
             self.delta.touched.push((key, node));
             self.fuse(node);
             self.reconcile(Some(node), &[]);
@@ -60,10 +56,12 @@ impl SegmentedGraph {
         true
     }
 
-    /// A new node that takes part in no run and is of no component yet.
-    pub(super) fn insert_node(&mut self, key: u64, connections: Connections) -> u32 {
-        let node =
-            Node { key, arms: [NONE; 6], component: NONE, place: 0, connections, live: true, loose: true };
+    /// A new node that takes part in no run yet. A junction is a component of its own, unless it is laid loose, with
+    /// others that are fused and named together.
+    pub(super) fn insert_node(&mut self, key: u64, connections: Connections, loose: bool) -> u32 {
+        let alone = !loose && key::through_axis(key, connections).is_none();
+        let component = if alone { self.components.fresh() } else { NONE };
+        let node = Node { key, arms: [NONE; 6], component, place: 0, connections, live: true, loose };
         let slot = match self.free_nodes.pop() {
             Some(slot) => {
                 self.nodes[slot as usize] = node;

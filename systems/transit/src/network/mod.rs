@@ -96,7 +96,7 @@ pub(crate) struct Node {
     place: u32,
     pub(crate) connections: Connections,
     live: bool,
-    /// Takes part in no run yet.
+    /// Laid in bulk, and taking part in no run yet.
     loose: bool,
 }
 
