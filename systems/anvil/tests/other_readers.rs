@@ -2,12 +2,17 @@
 //! and in `prismarine-provider-anvil` where node and its packages are at hand.
 //!
 //! `npm ci` in `systems/anvil/tests/prismarine` puts them there; with `VOXTICK_NPM=1` the test does that itself.
-#![expect(clippy::print_stderr, reason = "says loudly what was left out")]
+#![expect(clippy::print_stderr, reason = "says how much was compared")]
 
+#[path = "support/left_out.rs"]
+mod left_out;
+#[path = "support/prismarine.rs"]
+mod prismarine;
 #[path = "support/real.rs"]
 mod real;
 
 use fastanvil::Chunk as _;
+use left_out::say_left_out;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use voxtick_anvil::compression::{Compression, Packer};
@@ -73,9 +78,9 @@ fn saved_chunks_open_in_other_readers_with_the_same_blocks() {
         check_by_fastanvil(&chunks, folder.path(), &states);
         match &node {
             Some(script) => check_by_prismarine(&source, &chunks, folder.path(), script, &states),
-            None => eprintln!(
-                "{}: not opened in prismarine-provider-anvil, whose packages are not here; set VOXTICK_NPM=1 to fetch them",
-                source.version
+            None => say_left_out(
+                &format!("chunks of {} as prismarine-provider-anvil reads them", source.version),
+                prismarine::HOW_TO_GET,
             ),
         }
     }
@@ -98,20 +103,11 @@ fn check_by_fastanvil(chunks: &[Chunk], folder: &Path, states: &BlockStates) {
     }
 }
 
-/// The script that opens regions with the other reader, if its packages are there or may be fetched.
+/// The script that opens regions with the other reader, if its packages and node are there.
 fn prismarine() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/prismarine");
-    let is_there = || folder.join("node_modules/prismarine-provider-anvil").is_dir();
-    if !is_there() && std::env::var_os("VOXTICK_NPM").is_some_and(|allowed| allowed == "1") {
-        let fetched = Command::new("npm")
-            .args(["ci", "--ignore-scripts"])
-            .current_dir(&folder)
-            .status()
-            .expect("npm runs");
-        assert!(fetched.success(), "npm could not fetch the packages of {}", folder.display());
-    }
+    let folder = prismarine::folder()?;
     let runs = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
-    (is_there() && runs).then(|| folder.join("read.js"))
+    runs.then(|| folder.join("read.js"))
 }
 
 fn check_by_prismarine(source: &Source, chunks: &[Chunk], saved: &Path, script: &Path, states: &BlockStates) {

@@ -1,22 +1,32 @@
 //! The light that the game itself stored in real regions, cell by cell.
 
+#[path = "../../anvil/tests/support/left_out.rs"]
+mod left_out;
+#[path = "../../anvil/tests/support/prismarine.rs"]
+mod prismarine;
 mod real;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use left_out::say_left_out;
 use voxtick_anvil::region::Region;
-use voxtick_anvil::{Limits, load_region};
+use voxtick_anvil::{Limits, load_chunks};
 use voxtick_light::{LightCheck, check};
-use voxtick_worlds::{BlockStates, Dimension, RegionPos, World};
+use voxtick_worlds::{BlockStates, ChunkPos, Dimension, RegionPos, World};
+
+/// Why the regions of the shared folder are left out.
+const NO_DATA: &str = "VOXTICK_DATA names no folder of real worlds";
 
 fn check_region(path: &Path, dimension: Dimension) -> LightCheck {
-    check_region_as(RegionPos::new(0, 0), path, dimension)
+    check_chunks_of(path, RegionPos::new(0, 0), dimension, usize::MAX)
 }
 
-fn check_region_as(position: RegionPos, path: &Path, dimension: Dimension) -> LightCheck {
+/// Checks the first `count` chunks of a region, in the order of its header, as if there were no others.
+fn check_chunks_of(path: &Path, position: RegionPos, dimension: Dimension, count: usize) -> LightCheck {
     let states = BlockStates::load();
     let region = Region::open_as(path, position).expect("the region opens");
-    let load = load_region(&region, &dimension, &states, &Limits::default());
+    let chunks: Vec<ChunkPos> = region.chunks().take(count).collect();
+    let load = load_chunks(&region, &chunks, &dimension, &states, &Limits::default());
     assert!(load.failures.is_empty(), "{:?}", load.failures.first());
     let mut world = World::new(dimension, states);
     for chunk in load.chunks {
@@ -31,20 +41,32 @@ fn the_1_19_4_region_differs_only_where_the_game_failed_to_cross_a_chunk_edge() 
     assert_eq!(found.chunks, 225);
     assert!(found.block.cells > 16_000_000, "{} cells", found.block.cells);
     assert_eq!(found.sky.differing_cells(), 0, "{:?}", found.sky);
-    // In these the game did not carry light across a chunk's edge; what is too dark beside that follows from them.
-    // Others have counted 57 such cells among 12.7 million: theirs were fewer chunks (these 169 hold 16.6 million cells),
-    // and which ones is not known. Each of the 78 here borders on another chunk whose cell is brighter by two or more.
+    // In 78 cells the game did not carry light across a chunk's edge: each borders on another chunk whose cell is brighter
+    // by two or more. The other 149 follow from them.
     let (inside, at_edge) = (&found.block.inside, &found.block.at_chunk_edge);
     assert_eq!((inside.origins, at_edge.origins), (0, 78), "{:?}", found.block);
     assert_eq!((inside.cells, at_edge.cells), (133, 94));
     assert_eq!((inside.stored_darker, at_edge.stored_darker), (133, 94), "every one is too dark in the file");
 }
 
-#[expect(clippy::print_stderr, reason = "a test that leaves out real data says so")]
+/// 57 such cells among 12.7 million is what is known of this region from elsewhere. That is the count of origins where
+/// the file is read up to its 300th chunk: 129 of these have eight lit neighbours, and the other 21 of the 78 origins lie
+/// in a chunk further on.
+#[test]
+fn the_first_300_chunks_of_the_1_19_4_region_hold_57_of_its_origins() {
+    let region = real::region_1_19_4();
+    let found = check_chunks_of(&region, RegionPos::new(0, 0), Dimension::overworld(), 300);
+    assert_eq!(found.block.cells, 129 * 24 * 4096);
+    let (inside, at_edge) = (&found.block.inside, &found.block.at_chunk_edge);
+    assert_eq!((inside.origins, at_edge.origins), (0, 57), "{:?}", found.block);
+    assert_eq!((inside.stored_darker, at_edge.stored_darker), (inside.cells, at_edge.cells));
+    assert_eq!(found.sky.differing_cells(), 0, "{:?}", found.sky);
+}
+
 #[test]
 fn the_1_21_region_has_the_light_of_the_rules_in_every_cell() {
     let Some(data) = std::env::var_os("VOXTICK_DATA") else {
-        eprintln!("VOXTICK_DATA is not set: the light of the 1.21 region was NOT compared");
+        say_left_out("the light of the 1.21 region", NO_DATA);
         return;
     };
     let path = Path::new(&data).join("worlds/java-1.21/r.0.0.mca");
@@ -54,11 +76,10 @@ fn the_1_21_region_has_the_light_of_the_rules_in_every_cell() {
     assert_eq!((found.block.differing_cells(), found.sky.differing_cells()), (0, 0), "{found:?}");
 }
 
-#[expect(clippy::print_stderr, reason = "a test that leaves out real data says so")]
 #[test]
 fn the_1_16_region_has_the_sky_light_of_the_rules_and_one_emitter_of_its_own() {
     let Some(data) = std::env::var_os("VOXTICK_DATA") else {
-        eprintln!("VOXTICK_DATA is not set: the light of the 1.16 region was NOT compared");
+        say_left_out("the light of the 1.16 region", NO_DATA);
         return;
     };
     let path = Path::new(&data).join("worlds/java-1.16/r.0.0.mca");
@@ -75,11 +96,10 @@ fn the_1_16_region_has_the_sky_light_of_the_rules_and_one_emitter_of_its_own() {
 }
 
 /// 1.14 and 1.15 lit by the rules of 1.16 but for what this states. The two files are one world, opened in both.
-#[expect(clippy::print_stderr, reason = "a test that leaves out real data says so")]
 #[test]
 fn the_1_14_and_1_15_regions_differ_where_those_versions_did() {
     let Some(data) = std::env::var_os("VOXTICK_DATA") else {
-        eprintln!("VOXTICK_DATA is not set: the light of the 1.14 and 1.15 regions was NOT compared");
+        say_left_out("the light of the 1.14 and 1.15 regions", NO_DATA);
         return;
     };
     for version in ["1.14", "1.15"] {
@@ -104,18 +124,14 @@ fn the_1_14_and_1_15_regions_differ_where_those_versions_did() {
     }
 }
 
-/// The regions that come with the npm package `prismarine-provider-anvil` 2.13.0, where its `test/fixtures` are named by
-/// `VOXTICK_PRISMARINE` or the package is installed beside the tests of the Anvil crate.
-#[expect(clippy::print_stderr, reason = "a test that leaves out real data says so")]
+/// The regions that come with the npm package `prismarine-provider-anvil` 2.13.0.
 #[test]
 fn the_regions_of_prismarine_have_the_light_of_the_rules() {
-    let installed = "../anvil/tests/prismarine/node_modules/prismarine-provider-anvil/test/fixtures";
-    let fixtures = std::env::var_os("VOXTICK_PRISMARINE")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join(installed), PathBuf::from);
-    if !fixtures.is_dir() {
-        eprintln!("prismarine-provider-anvil is not there: the light of its regions was NOT compared");
+    let Some(packages) = prismarine::folder() else {
+        say_left_out("the light of the regions of prismarine-provider-anvil", prismarine::HOW_TO_GET);
         return;
-    }
+    };
+    let fixtures = packages.join("node_modules/prismarine-provider-anvil/test/fixtures");
     for (version, chunks) in [("1.17.1", 144), ("1.18.2", 27), ("1.20.6", 16), ("1.21.1", 16)] {
         let low = Dimension::overworld_before_1_18();
         let dimension = if version == "1.17.1" { low } else { Dimension::overworld() };
@@ -132,7 +148,8 @@ fn the_regions_of_prismarine_have_the_light_of_the_rules() {
     assert_eq!(found.sky.differing_cells(), 0);
     // Light that stayed behind in two cells that are stone now, at a chunk's edge, and around them.
     let low = Dimension::overworld_before_1_18();
-    let found = check_region_as(RegionPos::new(0, -1), &fixtures.join("1.16/r.0.-1.mca"), low);
+    let region = fixtures.join("1.16/r.0.-1.mca");
+    let found = check_chunks_of(&region, RegionPos::new(0, -1), low, usize::MAX);
     let (inside, at_edge) = (&found.block.inside, &found.block.at_chunk_edge);
     assert_eq!((inside.origins, at_edge.origins), (0, 2), "{:?}", found.block);
     assert_eq!((inside.cells, at_edge.cells), (37, 11));

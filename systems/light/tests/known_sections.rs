@@ -3,8 +3,11 @@
 //! The files are found through `VOXTICK_DATA`; without it, sections of the same kinds are made here and the paths are
 //! compared with each other.
 
+#[path = "../../anvil/tests/support/left_out.rs"]
+mod left_out;
 mod sections;
 
+use left_out::say_left_out;
 use sections::{SectionCase, known_cases, made_cases};
 use voxtick_light::{Width, light_section_with, reference};
 use voxtick_worlds::NIBBLE_BYTES;
@@ -26,11 +29,10 @@ fn by_flood_fill(case: &SectionCase) -> [u8; NIBBLE_BYTES] {
     levels
 }
 
-#[expect(clippy::print_stderr, reason = "a test that leaves out real data says so")]
 #[test]
 fn sections_have_the_light_that_published_engines_give_them() {
     let Some(cases) = known_cases() else {
-        eprintln!("VOXTICK_DATA is not set: the sections with known light were NOT compared");
+        say_left_out("the sections with known light", "VOXTICK_DATA names no folder of them");
         return;
     };
     assert_eq!(cases.len(), 14 * 64);

@@ -219,7 +219,7 @@ fn print(rows: &[Row], arguments: &RelightArguments) -> io::Result<()> {
         out,
         "cells that differ: inside a chunk, at its edge, and in chunks without all eight neighbours (where what stood there \
          is not known);\norigins: those of the first two that do not even follow from their stored neighbours, where the \
-         store went wrong"
+         store went wrong; the others follow from these"
     )
 }
 
