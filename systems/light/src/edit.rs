@@ -8,11 +8,11 @@
 //!
 //! Cost class: O(changed cells + layers in which levels differ x levels in which they do).
 
+mod forced;
 mod level;
+mod parts;
 
-use voxtick_worlds::{
-    BlockStates, CellMask, ChunkLight, Direction, LightChannel, LightLevels, NIBBLE_BYTES, World,
-};
+use voxtick_worlds::{BlockStates, CellMask, ChunkLight, Direction, LightChannel, World};
 
 use self::level::Step;
 use crate::area::NONE;
@@ -20,7 +20,6 @@ use crate::columns::Columns;
 use crate::edges::Edges;
 use crate::facts::MAX_LEVEL;
 use crate::masks::{Layer, NO_CELL, set_layer};
-use crate::opacity::Opacity;
 use crate::sides::Sides;
 use crate::simd::{Width, for_every_width};
 use crate::sources::ColumnCell;
@@ -127,38 +126,6 @@ impl EditKernel {
         self.lights.resize_with(columns.places(), || None);
     }
 
-    /// Takes the light of the chunk at `place` out of the world, if it has not done so already.
-    pub(crate) fn lend(&mut self, world: &mut World, columns: &Columns, place: u32) {
-        self.make_room(columns);
-        self.borrow(Some(world), columns, place);
-    }
-
-    fn borrow(
-        &mut self,
-        world: Option<&mut World>,
-        columns: &Columns,
-        place: u32,
-    ) -> Option<&mut ChunkLight> {
-        let light = &mut self.lights[place as usize];
-        if light.is_none() {
-            *light = world?.chunk_mut(columns.at(place).position)?.light.take();
-            if light.is_some() {
-                self.borrowed.push(place);
-            }
-        }
-        light.as_deref_mut()
-    }
-
-    /// Gives all light back that was lent or taken.
-    pub(crate) fn give_back(&mut self, world: &mut World, columns: &Columns) {
-        for place in self.borrowed.drain(..) {
-            let light = self.lights[place as usize].take();
-            if let Some(chunk) = world.chunk_mut(columns.at(place).position) {
-                chunk.light = light;
-            }
-        }
-    }
-
     /// The sections in which the last run changed a level: place of the column, and number.
     pub(crate) fn touched(&self) -> &[(u32, u32)] {
         &self.touched
@@ -177,99 +144,16 @@ impl EditKernel {
             + (self.touched.capacity() + self.borrowed.capacity()) * size_of::<(u32, u32)>()
     }
 
-    /// The section upwards, downwards or beside, by number; [`NONE`] at the edge of the chunks and of the build range.
-    pub(crate) fn beside(&self, columns: &Columns, place: u32, section: u32, side: Direction) -> (u32, u32) {
-        match side {
-            Direction::Down if section > 0 => (place, section - 1),
-            Direction::Up if (section as usize) + 1 < self.sections => (place, section + 1),
-            Direction::Down | Direction::Up => (NONE, 0),
-            side => (columns.at(place).links[side.index() - 2], section),
+    /// Notes that `cell` of a working section became a sky source or is none any more.
+    pub(crate) fn toggle_source(&mut self, working: u32, cell: usize) {
+        let this = &mut self.working[working as usize];
+        let y = cell / 256;
+        if this.sources_differ >> y & 1 == 0 {
+            set_layer(&mut this.sources, y, [0; 4]);
         }
-    }
-
-    /// Lets a section take part, if it does not yet, and returns its place in `working`.
-    #[inline(always)]
-    pub(crate) fn take_part(&mut self, input: &mut EditInput<'_>, place: u32, section: u32) -> u32 {
-        if place == NONE {
-            return NONE;
-        }
-        match self.places[place as usize * self.sections + section as usize] {
-            NONE => self.begin_part(input, place, section),
-            known => known,
-        }
-    }
-
-    #[inline(never)]
-    fn begin_part(&mut self, input: &mut EditInput<'_>, place: u32, section: u32) -> u32 {
-        let edges = {
-            let columns = input.columns;
-            let opacity = |side: Direction| {
-                let (place, section) = self.beside(columns, place, section, side);
-                (side, (place != NONE).then(|| &columns.at(place).sections[section as usize]))
-            };
-            let seams = [opacity(Direction::Up), opacity(Direction::South), opacity(Direction::East)];
-            Edges::with_seams(&columns.at(place).sections[section as usize], seams, states(input))
-        };
-        let levels = self.levels_mut(input, place, section).map_or(LightLevels::Absent, std::mem::take);
-        let edges = match edges {
-            None => NONE,
-            Some(edges) => {
-                self.edges.push(edges);
-                self.edges.len() as u32 - 1
-            }
-        };
-        if self.used == self.working.len() {
-            // One is 5 KiB, and the most that ever took part at once are kept: no more than those.
-            self.working.reserve_exact(1);
-            self.working.push(Working::default());
-        }
-        self.working[self.used].start(place, section, levels, edges);
-        if self.is_rising {
-            self.working[self.used].forget_gained();
-        }
-        self.places[place as usize * self.sections + section as usize] = self.used as u32;
-        self.used += 1;
-        self.used as u32 - 1
-    }
-
-    /// Where the light of a section is kept. The light of a chunk is taken out of the world when it is first asked for,
-    /// so that the chunk is looked up once, not once a section.
-    pub(crate) fn levels_mut(
-        &mut self,
-        input: &mut EditInput<'_>,
-        place: u32,
-        section: u32,
-    ) -> Option<&mut LightLevels> {
-        let world = match &mut input.source {
-            Source::World(world) => Some(&mut **world),
-            Source::Lent(_) => None,
-        };
-        let light = self.borrow(world, input.columns, place)?;
-        // Light starts one section below the build range.
-        light.channel_mut(input.channel).get_mut(section as usize + 1)
-    }
-
-    /// The neighbour of a working section, which takes part from now on; [`NONE`] as well where no light enters it at all.
-    #[inline(always)]
-    fn neighbour(&mut self, input: &mut EditInput<'_>, working: u32, side: Direction) -> u32 {
-        match self.working[working as usize].beside[side.index()] {
-            Some(known) => known,
-            None => self.find_neighbour(input, working, side),
-        }
-    }
-
-    #[inline(never)]
-    fn find_neighbour(&mut self, input: &mut EditInput<'_>, working: u32, side: Direction) -> u32 {
-        let this = &self.working[working as usize];
-        let (place, section) = self.beside(input.columns, this.place, this.section, side);
-        let is_dark =
-            place != NONE && matches!(input.columns.at(place).sections[section as usize], Opacity::Opaque);
-        let beside = if is_dark { NONE } else { self.take_part(input, place, section) };
-        self.working[working as usize].beside[side.index()] = Some(beside);
-        if beside != NONE {
-            self.working[beside as usize].beside[side.opposite().index()] = Some(working);
-        }
-        beside
+        this.sources_differ |= 1 << y;
+        this.sources[cell / 64] ^= 1 << (cell % 64);
+        self.mark(working, 1 << y, Sides::NONE);
     }
 
     /// Marks layers of a working section for the next level, in which cells at `sides` may differ.
@@ -305,104 +189,6 @@ impl EditKernel {
             let beside = self.neighbour(input, working, side);
             self.mark(beside, layers, near.seen_from(side));
         }
-    }
-
-    /// Marks the layers in which a changed cell may be the first to differ, for the levels at which it may, and returns
-    /// the brightest of them.
-    ///
-    /// A cell differs first at the brighter of its old level and its new one, and from there on the difference is followed
-    /// from level to level. So nothing is to be looked at below its old level, nor above what it or a neighbour had or it
-    /// emits now: what a neighbour gains is followed from there.
-    fn force(&mut self, input: &mut EditInput<'_>, changed: &[ChangedCell]) -> u8 {
-        self.lowest_forced = MAX_LEVEL;
-        let mut brightest = 0;
-        for same_section in changed.chunk_by(|a, b| (a.place, a.section) == (b.place, b.section)) {
-            let (place, section) = (same_section[0].place, u32::from(same_section[0].section));
-            let working = self.take_part(input, place, section);
-            let columns = input.columns;
-            let mut emitters = match (input.channel, columns.at(place).sections[section as usize].mixed()) {
-                (LightChannel::Block, Some(mixed)) => &mixed.emitters[..],
-                _ => &[],
-            };
-            for changed in same_section {
-                emitters = &emitters[emitters.iter().take_while(|at| at.0 < changed.cell).count()..];
-                let emission = emitters.first().filter(|at| at.0 == changed.cell).map_or(0, |at| at.1);
-                brightest = brightest.max(self.force_around(input, working, *changed, emission));
-            }
-        }
-        brightest
-    }
-
-    /// See [`EditKernel::force`].
-    #[inline(always)]
-    fn force_around(
-        &mut self,
-        input: &mut EditInput<'_>,
-        working: u32,
-        changed: ChangedCell,
-        emission: u8,
-    ) -> u8 {
-        let cell = usize::from(changed.cell);
-        if !changed.reshaped {
-            return self.force_cell(working, cell, emission);
-        }
-        let this = &self.working[working as usize];
-        let is_inner = Sides::of_cell(cell) == Sides::NONE && (256..3840).contains(&cell);
-        if is_inner && !changed.shaped {
-            let around = match &this.levels {
-                LightLevels::Nibbles(nibbles) => {
-                    let level = |cell: usize| nibbles[cell / 2 % NIBBLE_BYTES] >> (cell % 2 * 4) & 15;
-                    let across =
-                        level(cell - 16).max(level(cell + 16)).max(level(cell - 1)).max(level(cell + 1));
-                    across.max(level(cell - 256)).max(level(cell + 256))
-                }
-                even => even.level(0).unwrap_or(0),
-            };
-            return self.force_cell(working, cell, emission.max(around.saturating_sub(1)));
-        }
-        let mut most = emission.max(this.level(cell));
-        let mut around = [None; 6];
-        for side in Direction::ALL {
-            let (beside, other) = match crate::opacity::beside_within(cell, side) {
-                Some(other) => (working, other),
-                None => {
-                    let beside = self.neighbour(input, working, side);
-                    match crate::edges::across(cell, side) {
-                        Some(other) if beside != NONE => (beside, other),
-                        _ => continue,
-                    }
-                }
-            };
-            most = most.max(self.working[beside as usize].level(other).saturating_sub(1));
-            around[side.index()] = Some((beside, other));
-        }
-        let mut brightest = self.force_cell(working, cell, most);
-        for (beside, other) in around.into_iter().flatten().filter(|_| changed.shaped) {
-            brightest = brightest.max(self.force_cell(beside, other, most));
-        }
-        brightest
-    }
-
-    /// Has the layer of `cell` looked at in the levels from its own up to `most`, at least in its own, and returns the
-    /// brightest of them.
-    #[inline(always)]
-    fn force_cell(&mut self, working: u32, cell: usize, most: u8) -> u8 {
-        let this = &mut self.working[working as usize];
-        let own = this.level(cell);
-        let most = own.max(most);
-        if most == 0 {
-            return 0;
-        }
-        if !this.is_forced {
-            this.is_forced = true;
-            self.forced.push(working);
-            this.forced = [0; 16];
-            this.forced_sides = Sides::NONE;
-        }
-        this.forced[cell / 256] |= ((2_u32 << most) - (1 << own)) as u16;
-        this.forced_sides |= Sides::of_cell(cell);
-        self.lowest_forced = self.lowest_forced.min(own.max(1));
-        most
     }
 
     #[inline(always)]
@@ -494,20 +280,6 @@ fn run(
     let difference = kernel.finish(input, supported);
     *outcome =
         supported.then_some(Difference { cells: difference.cells + settled, sections: difference.sections });
-}
-
-impl EditKernel {
-    /// Notes that `cell` of a working section became a sky source or is none any more.
-    pub(crate) fn toggle_source(&mut self, working: u32, cell: usize) {
-        let this = &mut self.working[working as usize];
-        let y = cell / 256;
-        if this.sources_differ >> y & 1 == 0 {
-            set_layer(&mut this.sources, y, [0; 4]);
-        }
-        this.sources_differ |= 1 << y;
-        this.sources[cell / 64] ^= 1 << (cell % 64);
-        self.mark(working, 1 << y, Sides::NONE);
-    }
 }
 
 /// The states' table, for what asks for edges.
