@@ -32,6 +32,8 @@ pub(super) struct DamagedBucket {
     pub(super) bucket: Bucket,
     /// Its chunks: those that the head names or that were found, or all places where there are none.
     pub(super) entries: Vec<usize>,
+    /// Those that the head names. It goes on to name them and no others, or what contradicts it would pass for sound.
+    pub(super) named: Vec<usize>,
 }
 
 impl DamagedBucket {
@@ -155,6 +157,7 @@ pub(super) fn read(body: &[u8], limits: &Limits) -> Result<(LinearRegion, Places
             .ok_or(LinearError::Bucket { bucket: number })?;
         places.buckets.push((start..start + stream.len() as u64, seal));
         let places_of = || entries_of(number, grid);
+        let named: Vec<usize> = places_of().filter(exists).collect();
         let (cause, mut entries): (LinearError, Vec<usize>) =
             match read_bucket(stream, seal, number, grid, limits, &mut left) {
                 Ok(chunks) => {
@@ -170,13 +173,13 @@ pub(super) fn read(body: &[u8], limits: &Limits) -> Result<(LinearRegion, Places
                     let either = either.filter(|(entry, chunk)| exists(entry) || chunk.is_some());
                     (LinearError::Existence { entry }, either.map(|(entry, _)| entry).collect())
                 }
-                Err(cause) => (cause, places_of().filter(exists).collect()),
+                Err(cause) => (cause, named.clone()),
             };
         if entries.is_empty() {
             entries.extend(places_of());
         }
         let bucket = Bucket { seal, stream: stream.to_vec() };
-        region.damaged.push(DamagedBucket { number, grid, cause, bucket, entries });
+        region.damaged.push(DamagedBucket { number, grid, cause, bucket, entries, named });
     }
     Ok((region, places))
 }

@@ -222,7 +222,7 @@ impl LinearFile {
         }
         let newest = entries.iter().flatten().map(|kept| kept.timestamp).max().unwrap_or(0);
         let sound = (0..ENTRIES).filter(|entry| entries[*entry].is_some());
-        let present = sound.chain(damaged.iter().flat_map(|damaged| damaged.entries.iter().copied()));
+        let present = sound.chain(damaged.iter().flat_map(|damaged| damaged.named.iter().copied()));
         let (bytes, places) = buckets::assemble(self.position, newest, present, grid, &packed);
         let new_path = self.path.with_extension("linear.new");
         let new = self.files.open_alone(&new_path)?;

@@ -213,7 +213,7 @@ impl LinearRegion {
                 Bucket::pack(number, chunks, level)
             })
             .collect();
-        let damaged = self.damaged.iter().flat_map(|damaged| damaged.entries.iter().copied());
+        let damaged = self.damaged.iter().flat_map(|damaged| damaged.named.iter().copied());
         let present = self.chunks().map(|(entry, _)| entry).chain(damaged);
         Ok(buckets::assemble(self.position.unwrap_or_default(), newest, present, grid, &packed?).0)
     }

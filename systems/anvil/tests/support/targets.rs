@@ -4,14 +4,19 @@
 //! Shared by the fuzz targets of `fuzz`, which look for new inputs, and by the test `fuzzed_inputs`, which runs known
 //! ones and small changes of them.
 
-use std::io;
-use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use voxtick_anvil::compression::{Compression, Inflater, Packer};
-use voxtick_anvil::files::{Access, Files, StoredFile};
+mod memory;
+
+use memory::Folder;
+use std::sync::{Arc, LazyLock};
+use twox_hash::XxHash64;
+use voxtick_anvil::compression::{ChunkCompressor, Compression, Inflater, Packer};
+use voxtick_anvil::files::Access;
+use voxtick_anvil::linear::{LinearError, LinearFile, LinearRegion};
 use voxtick_anvil::nbt::{Nbt, NbtLimits, NbtWriter, Tag, Tape, decode_text, encode_text};
 use voxtick_anvil::reference::{self, Value};
-use voxtick_anvil::region::{ENTRIES, HEADER, Overwrite, Region, RegionOptions, StoredChunk};
+use voxtick_anvil::region::{
+    ENTRIES, HEADER, OpenRegionError, Overwrite, Region, RegionOptions, RegionStore, StoredChunk,
+};
 use voxtick_anvil::{ChunkDecoder, ChunkEncoder, Limits};
 use voxtick_worlds::{BlockStates, Chunk, ChunkPos, Dimension, RegionPos, Section};
 
@@ -53,24 +58,140 @@ pub(crate) fn region_header(bytes: &[u8]) {
     }
 
     let Ok(region) = open(&file, Access::Write) else { return };
-    let Some(free) = before.iter().position(|verdict| *verdict == Verdict::Absent) else { return };
-    let payload = [10, 0, 0, 1, 0, 1, b'y', 7, 0];
-    let written = region.write(chunk_of(free), Compression::Uncompressed, &payload, 7, Overwrite::Sound);
-    if written.is_err() {
-        return;
+    if let Some(written) = write_one(&region, &before) {
+        check_neighbours(&before, &verdicts(&region), written, SMALLEST_CHUNK);
     }
+}
+
+/// The NBT of a compound with one byte in it.
+const SMALLEST_CHUNK: &[u8] = &[10, 0, 0, 1, 0, 1, b'y', 7, 0];
+
+/// Writes a chunk at the first entry where there is none; tells which, if it may be written.
+fn write_one(region: &dyn RegionStore, before: &[Verdict]) -> Option<usize> {
+    let free = before.iter().position(|verdict| *verdict == Verdict::Absent)?;
+    let position = chunk_of(free);
+    region.write(position, Compression::Uncompressed, SMALLEST_CHUNK, 7, Overwrite::Sound).ok()?;
     region.flush().expect("memory takes everything");
-    let after = verdicts(&region);
-    for (entry, (before, after)) in before.iter().zip(&after).enumerate() {
-        if entry == free {
+    Some(free)
+}
+
+/// Nothing but the entry that was written is another than before, and damage has not become absence.
+fn check_neighbours(before: &[Verdict], after: &[Verdict], written: usize, payload: &[u8]) {
+    for (entry, (before, after)) in before.iter().zip(after).enumerate() {
+        if entry == written {
             assert_eq!(*after, Verdict::Payload(payload.to_vec()));
         } else if let Verdict::Payload(_) | Verdict::Absent = before {
-            assert_eq!(before, after, "entry {entry} after entry {free} was written");
+            assert_eq!(before, after, "entry {entry} after entry {written} was written");
         } else {
             assert_ne!(*after, Verdict::Absent, "entry {entry} is not absent for being damaged");
-            assert_ne!(*after, Verdict::Payload(payload.to_vec()), "entry {entry} is not entry {free}");
+            assert_ne!(*after, Verdict::Payload(payload.to_vec()), "entry {entry} is not entry {written}");
         }
     }
+}
+
+/// The bytes as a Linear file: whole, or, by the first of them, as what its streams of either version hold.
+///
+/// What can be read is the same once it has been written, and nobody's chunk is damaged by a neighbour's being written.
+pub(crate) fn linear(bytes: &[u8]) {
+    let file = match bytes.split_first() {
+        None => Vec::new(),
+        Some((kind, rest)) => match kind % 3 {
+            0 => rest.to_vec(),
+            1 => linear_v1(rest),
+            _ => linear_v2(rest),
+        },
+    };
+    if let Ok(region) = LinearRegion::read(&file, &limits()) {
+        // Damaged buckets go into no grid but their own.
+        let written = [1, 2, 4, 8, 16, 32].map(|grid| region.write(grid, 1));
+        assert!(written.iter().any(Result::is_ok), "it has some grid");
+        for written in written {
+            let Ok(written) = written else {
+                assert!(matches!(written, Err(LinearError::KeepsGrid { .. })));
+                continue;
+            };
+            let again = LinearRegion::read(&written, &limits()).expect("it was just written");
+            assert!(again.chunks().eq(region.chunks()));
+            for position in (0..ENTRIES).map(chunk_of) {
+                assert_eq!(again.damage(position).is_some(), region.damage(position).is_some());
+                assert!(region.damage(position).is_none() || region.chunk(position).is_none());
+            }
+        }
+    }
+
+    let folder = Folder::holding("r.0.0.linear", &file);
+    let open = |access| LinearFile::open("r.0.0.linear", options(&folder, access));
+    let Ok(before) = open(Access::Read).map(|region| verdicts(&region)) else { return };
+    let Some(written) = write_one(&open(Access::Write).expect("it can be read"), &before) else { return };
+    // Chunks are kept packed in memory.
+    let mut payload = Vec::new();
+    Packer::new().pack(Compression::Lz4, SMALLEST_CHUNK, &mut payload);
+    check_neighbours(
+        &before,
+        &verdicts(&open(Access::Read).expect("it was just written")),
+        written,
+        &payload,
+    );
+}
+
+const LINEAR_MAGIC: [u8; 8] = [0xC3, 0xFF, 0x13, 0x18, 0x3C, 0xCA, 0x9D, 0x9A];
+
+/// A file of version 1 whose stream has these sizes and time stamps, ten bytes each with their places, and this behind
+/// them.
+fn linear_v1(bytes: &[u8]) -> Vec<u8> {
+    let (count, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let (places, body) = rest.split_at(rest.len().min(usize::from(*count) * 10));
+    let mut plain = vec![0; ENTRIES * 8];
+    for place in places.as_chunks::<10>().0 {
+        let entry = usize::from(u16::from_be_bytes([place[0], place[1]])) % ENTRIES;
+        plain[entry * 8..entry * 8 + 8].copy_from_slice(&place[2..]);
+    }
+    plain.extend_from_slice(body);
+    let mut file = LINEAR_MAGIC.to_vec();
+    file.push(1);
+    file.resize(32, 0);
+    file.extend(zstd_stream(&plain));
+    file.extend(LINEAR_MAGIC);
+    file
+}
+
+/// A file of version 2 of which one bucket holds these bytes, sealed as it should be: grid, bucket, and the chunks that
+/// the head names stand before them.
+fn linear_v2(bytes: &[u8]) -> Vec<u8> {
+    let [grid, high, low, count, rest @ ..] = bytes else { return Vec::new() };
+    let (named, plain) = rest.split_at(rest.len().min(usize::from(*count) * 2));
+    let grid = 1_u8 << (grid % 6);
+    let buckets = usize::from(grid) * usize::from(grid);
+    let bucket = usize::from(u16::from_be_bytes([*high, *low])) % buckets;
+    let mut bitmap = [0; ENTRIES / 8];
+    for entry in named.as_chunks::<2>().0 {
+        let entry = usize::from(u16::from_be_bytes(*entry)) % ENTRIES;
+        bitmap[entry / 8] |= 0x80 >> (entry % 8);
+    }
+    let stream = zstd_stream(plain);
+    let mut file = LINEAR_MAGIC.to_vec();
+    file.push(3);
+    file.extend([0; 8]);
+    file.push(grid);
+    file.extend([0; 8]);
+    file.extend(bitmap);
+    file.push(0);
+    for number in 0..buckets {
+        let stream = if number == bucket { stream.as_slice() } else { &[] };
+        file.extend((stream.len() as u32).to_be_bytes());
+        file.push(1);
+        file.extend(XxHash64::oneshot(0, stream).to_be_bytes());
+    }
+    file.extend(stream);
+    file.extend(LINEAR_MAGIC);
+    file
+}
+
+fn zstd_stream(plain: &[u8]) -> Vec<u8> {
+    let mut stream = Vec::new();
+    let mut compressor = ChunkCompressor::new().expect("there is memory");
+    compressor.compress(plain, &mut stream).expect("there is memory");
+    stream
 }
 
 /// The bytes as a chunk record, the first one saying how many sectors it has. A chunk that can be read and is not
@@ -209,9 +330,13 @@ fn check_within(value: Nbt<'_>, room: std::ops::Range<usize>) -> usize {
 fn assert_same(value: Nbt<'_>, plain: &Value) {
     match plain {
         Value::Integer(plain) => assert_eq!(value.integer(), Some(*plain)),
-        Value::Number(plain) => match value.payload().len() {
-            4 => assert_eq!(value.payload(), (*plain as f32).to_be_bytes()),
-            _ => assert_eq!(value.payload(), plain.to_be_bytes()),
+        // The reference widens floats, which makes a signalling NaN a quiet one: they are compared as widened.
+        Value::Number(plain) => match (value.payload().first_chunk(), value.payload().first_chunk()) {
+            (_, Some(double)) => assert_eq!(u64::from_be_bytes(*double), plain.to_bits()),
+            (Some(float), None) => {
+                assert_eq!(f64::from(f32::from_be_bytes(*float)).to_bits(), plain.to_bits());
+            }
+            (None, None) => panic!("a number of {} bytes", value.payload().len()),
         },
         Value::Text(plain) => assert_eq!(value.text().as_deref(), Some(plain.as_str())),
         Value::Bytes(plain) => assert_eq!(value.byte_array(), Some(plain.as_slice())),
@@ -246,7 +371,7 @@ enum Verdict {
     Damaged,
 }
 
-fn verdicts(region: &Region) -> Vec<Verdict> {
+fn verdicts(region: &dyn RegionStore) -> Vec<Verdict> {
     let mut stored = StoredChunk::default();
     (0..ENTRIES)
         .map(|entry| match region.read(chunk_of(entry), &mut stored, &limits()) {
@@ -261,89 +386,18 @@ fn chunk_of(entry: usize) -> ChunkPos {
     ChunkPos::new(entry as i32 % 32, entry as i32 / 32)
 }
 
-fn open(file: &[u8], access: Access) -> Result<Region, voxtick_anvil::region::OpenRegionError> {
-    let files = Arc::new(OneFile(Memory(Arc::new(Mutex::new(file.to_vec())))));
+fn open(file: &[u8], access: Access) -> Result<Region, OpenRegionError> {
+    options(&Folder::holding("r.0.0.mca", file), access).open("r.0.0.mca")
+}
+
+fn options(folder: &Folder, access: Access) -> RegionOptions {
     let position = Some(RegionPos::new(0, 0));
-    RegionOptions { files, position, access, ..RegionOptions::default() }.open("r.0.0.mca")
-}
-
-/// A file system of the region file alone.
-#[derive(Debug)]
-struct OneFile(Memory);
-
-impl Files for OneFile {
-    fn open(&self, path: &Path, _: Access) -> io::Result<Box<dyn StoredFile>> {
-        match path.to_str() {
-            Some("r.0.0.mca") => Ok(Box::new(self.0.clone())),
-            _ => Err(io::ErrorKind::NotFound.into()),
-        }
-    }
-
-    fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn remove(&self, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        Ok(path.to_str() == Some("r.0.0.mca"))
-    }
-
-    fn sync_folder(&self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Memory(Arc<Mutex<Vec<u8>>>);
-
-/// More than any region of these tests needs. An entry may lie 64 GiB into a file.
-const MEMORY_LIMIT: u64 = 4 << 20;
-
-impl Memory {
-    fn with<T>(&self, use_bytes: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-        use_bytes(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl StoredFile for Memory {
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.with(|bytes| bytes.len() as u64))
-    }
-
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.with(|bytes| {
-            let there = bytes.get(usize::try_from(offset).unwrap_or(usize::MAX)..).unwrap_or_default();
-            let length = there.len().min(buffer.len());
-            buffer[..length].copy_from_slice(&there[..length]);
-            Ok(length)
-        })
-    }
-
-    fn write_at(&self, written: &[u8], offset: u64) -> io::Result<()> {
-        let end = offset + written.len() as u64;
-        if end > MEMORY_LIMIT {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        self.with(|bytes| {
-            let (start, end) = (offset as usize, end as usize);
-            bytes.resize(bytes.len().max(end), 0);
-            bytes[start..end].copy_from_slice(written);
-        });
-        Ok(())
-    }
-
-    fn set_length(&self, length: u64) -> io::Result<()> {
-        if length > MEMORY_LIMIT {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        self.with(|bytes| bytes.resize(length as usize, 0));
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
+    RegionOptions {
+        files: Arc::new(folder.clone()),
+        position,
+        access,
+        limits: limits(),
+        linear_level: 1,
+        ..RegionOptions::default()
     }
 }
