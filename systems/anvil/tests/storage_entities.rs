@@ -2,9 +2,12 @@
 
 #[path = "support/made.rs"]
 mod made;
+#[path = "support/saving.rs"]
+mod saving;
 
 use bevy_ecs::prelude::{Mut, Resource};
 use made::{RegionBytes, empty_chunk};
+use saving::{save_all, unload};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use voxtick_anvil::compression::{Compression, Inflater};
@@ -175,16 +178,6 @@ fn load(simulation: &mut Simulation, chunk: ChunkPos) {
     while storage(simulation, |storage| storage.loads_under_way()) > 0 {
         simulation.tick().expect("the tick runs");
     }
-}
-
-fn save_all(simulation: &mut Simulation) -> Vec<StorageFailure> {
-    let ecs = simulation.world_mut();
-    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.save_all(ecs))
-}
-
-fn unload(simulation: &mut Simulation, chunk: ChunkPos) {
-    let ecs = simulation.world_mut();
-    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.unload(ecs, chunk));
 }
 
 fn movers(simulation: &mut Simulation) -> &mut Vec<(DroppedItem, u8)> {

@@ -4,11 +4,14 @@
 mod made;
 #[path = "support/real.rs"]
 mod real;
+#[path = "support/saving.rs"]
+mod saving;
 #[path = "support/storage.rs"]
 mod storage;
 
 use bevy_ecs::prelude::{Mut, Resource, World as EcsWorld};
 use made::{RegionBytes, empty_chunk};
+use saving::{save_all, unload};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -25,16 +28,6 @@ use voxtick_engine::{Allowance, Simulation};
 use voxtick_worlds::{
     AttachmentHooks, BlockPos, BlockStates, Chunk, ChunkAttachments, ChunkPos, Dimension, RegionPos, World,
 };
-
-fn save_all(simulation: &mut Simulation) -> Vec<StorageFailure> {
-    let ecs = simulation.world_mut();
-    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.save_all(ecs))
-}
-
-fn unload(simulation: &mut Simulation, position: ChunkPos) {
-    let ecs = simulation.world_mut();
-    ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.unload(ecs, position));
-}
 
 #[test]
 fn chunks_enter_as_they_arrive_within_a_budget_of_time() {

@@ -13,6 +13,11 @@ use voxtick_worlds::{ItemKinds, World, stages};
 /// Add it after `WorldsPlugin`. Ask for chunks through [`ChunkStorage`]; chunks that have changed are saved every so
 /// many ticks, each in a tick of its own turn; [`ChunkStorage::save_all`] saves the rest before the end.
 ///
+/// A kill leaves every chunk as it was in one of its saves, and two chunks may be of different ones: an item that went
+/// from one to the other between these is then there twice, or not at all, as it is in the game. `save_all` takes all
+/// chunks as they are in one tick, so what it has made durable is exact; where no item may be lost to a kill, turn the
+/// [turns](StoragePlugin::autosave) off and call it between ticks.
+///
 /// Costs a tick: O(results taken + chunks whose turn to be saved it is + chunks that came or went), and about a
 /// microsecond for each chunk that is saved.
 ///

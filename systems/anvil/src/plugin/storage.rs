@@ -1,25 +1,25 @@
 //! The storage of a simulation's chunks: what the program asks it for, and what it does in each tick.
 
+mod arrivals;
 mod entities;
 mod leaving;
+mod saves;
 
 use super::autosave::Turns;
-use super::failure::{SaveChunkError, StorageFailure};
-use super::io::{ChunkIo, IoResult, Saved, StorageTimes};
+use super::failure::StorageFailure;
+use super::io::{ChunkIo, IoResult, StorageTimes};
 use super::loads::{LoadResult, Loads};
 use super::range::Range;
 use crate::Notice;
-use crate::load::LoadChunkError;
 use bevy_ecs::prelude::{Resource, World as EcsWorld};
 use entities::ChunkEntities;
 use leaving::Leaving;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::time::Instant;
 use voxtick_engine::{
     Allowance, Budget, BudgetReport, MarkAgain, Meter, Tick, UpdateQueue, UpdateQueueSettings,
 };
-use voxtick_worlds::{Chunk, ChunkAttachments, ChunkPos, RegionPos, World};
+use voxtick_worlds::{Chunk, ChunkPos, World};
 
 /// Chunks loaded and saved so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -184,60 +184,6 @@ impl ChunkStorage {
         self.set_range(Range { points, radius });
     }
 
-    /// Takes a chunk out of the world, with what systems keep in it, and saves it if it has changed.
-    ///
-    /// `ecs` is the simulation's world, out of which this resource was taken for the call.
-    pub fn unload(&mut self, ecs: &mut EcsWorld, position: ChunkPos) {
-        let items = self.dropped_items(ecs, position);
-        ChunkAttachments::take_out(ecs, position);
-        self.keep_entities(ecs, position, items);
-        let Some(chunk) = ecs.resource_mut::<World>().remove_chunk(position) else { return };
-        // A save that is under way may fail, and a chunk that was changed since has to follow it.
-        if needs_saving(&chunk) || self.saving.contains(&position) {
-            self.kept.insert(position, Kept { chunk, wanted: false });
-            self.save_kept(position);
-        } else {
-            self.entities.remove(&position);
-        }
-    }
-
-    /// Saves every chunk that has changed, or in which what systems keep has, makes all of it durable, and waits for
-    /// both. Returns what failed.
-    ///
-    /// `ecs` is the simulation's world, out of which this resource was taken for the call:
-    ///
-    /// ```
-    /// # use bevy_ecs::prelude::Mut;
-    /// # use voxtick_anvil::{ChunkStorage, StorageFailure};
-    /// # use voxtick_engine::Simulation;
-    /// fn save(simulation: &mut Simulation) -> Vec<StorageFailure> {
-    ///     let ecs = simulation.world_mut();
-    ///     ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.save_all(ecs))
-    /// }
-    /// ```
-    pub fn save_all(&mut self, ecs: &mut EcsWorld) -> Vec<StorageFailure> {
-        let before = self.failures.len();
-        let loaded: Vec<ChunkPos> = ecs.resource::<World>().chunk_positions().collect();
-        for position in loaded {
-            self.store(ecs, position);
-        }
-        let world = &mut *ecs.resource_mut::<World>();
-        self.finish_saves(world);
-        let dirty: Vec<ChunkPos> =
-            world.chunks().filter(|chunk| needs_saving(chunk)).map(Chunk::position).collect();
-        dirty.into_iter().for_each(|position| self.save(world, position));
-        let kept: Vec<ChunkPos> = self.kept.keys().copied().collect();
-        kept.into_iter().for_each(|position| self.save_kept(position));
-        self.finish_saves(world);
-        for update in self.unflushed.take_all() {
-            self.flush(update.position);
-        }
-        while self.flushing > 0 && self.io.wait() {
-            self.collect(world);
-        }
-        self.failures.split_off(before)
-    }
-
     /// Chunks asked for that have not entered the world.
     #[must_use]
     pub fn loads_under_way(&self) -> usize {
@@ -287,39 +233,6 @@ impl ChunkStorage {
         }
     }
 
-    /// Saves a chunk of the world.
-    fn save(&mut self, world: &mut World, position: ChunkPos) {
-        let start = Instant::now();
-        if let Some(chunk) = world.chunk_mut(position)
-            && self.saving.insert(position)
-        {
-            chunk.modified = false;
-            let snapshot = chunk.clone();
-            self.snapshot_time += start.elapsed().as_nanos() as u64;
-            let entities = self.entities_to_save(position);
-            self.io.save(snapshot, entities);
-        }
-    }
-
-    /// Saves a chunk that is no more in the world, unless its save is under way.
-    fn save_kept(&mut self, position: ChunkPos) {
-        if let Some(kept) = self.kept.get_mut(&position)
-            && needs_saving(&kept.chunk)
-            && self.saving.insert(position)
-        {
-            kept.chunk.modified = false;
-            let chunk = kept.chunk.clone();
-            let entities = self.entities_to_save(position);
-            self.io.save(chunk, entities);
-        }
-    }
-
-    fn finish_saves(&mut self, world: &mut World) {
-        while !self.saving.is_empty() && self.io.wait() {
-            self.collect(world);
-        }
-    }
-
     /// Takes all results that are there.
     fn collect(&mut self, world: &mut World) {
         let mut results = Vec::new();
@@ -337,168 +250,6 @@ impl ChunkStorage {
                 }
             }
         }
-    }
-
-    fn saved_one(&mut self, position: ChunkPos, outcome: Result<Saved, SaveChunkError>, world: &mut World) {
-        self.saving.remove(&position);
-        let chunk = match self.kept.get_mut(&position) {
-            Some(kept) => Some(&mut kept.chunk),
-            None => world.chunk_mut(position),
-        };
-        match outcome {
-            Ok(Saved { stored: None }) => self.totals.unchanged += 1,
-            Ok(Saved { stored: Some(stored) }) => {
-                self.totals.saved += 1;
-                self.totals.saved_bytes += stored.bytes.len() as u64;
-                // What is saved next is compared with what the file holds now.
-                if let Some(chunk) = chunk {
-                    chunk.unmodelled = Some(stored);
-                }
-                self.flush_later(position.region());
-            }
-            Err(error) => {
-                if let Some(entities) = self.entities.get_mut(&position) {
-                    entities.unsaved = true;
-                }
-                match chunk {
-                    Some(chunk) => chunk.modified = true,
-                    // Somebody took it out of the world past this storage: what was to be saved is all there is.
-                    None => {
-                        let mut chunk = (*error.chunk).clone();
-                        chunk.modified = true;
-                        self.kept.insert(position, Kept { chunk, wanted: false });
-                    }
-                }
-                self.failures.push(StorageFailure::Save(error));
-                // Tried again in its next turn.
-                return;
-            }
-        }
-        if let Some(kept) = self.kept.get(&position) {
-            if needs_saving(&kept.chunk) {
-                self.save_kept(position);
-            } else if !kept.wanted {
-                self.kept.remove(&position);
-                self.entities.remove(&position);
-            }
-        }
-    }
-
-    /// Has a region made durable some ticks from now.
-    fn flush_later(&mut self, region: RegionPos) {
-        // There is no end to its room; one that waits already keeps its time.
-        let _ = self.unflushed.mark([region.x, 0, region.z], (), self.now);
-    }
-
-    /// Begins as many loads as may be under way.
-    fn begin_loads(&mut self) {
-        while let Some((position, order)) = self.loads.begin(self.window) {
-            match self.kept.get_mut(&position) {
-                Some(kept) => {
-                    kept.wanted = true;
-                    self.loads.arrive(order, LoadResult::Kept);
-                }
-                None => self.io.load(position, order),
-            }
-        }
-    }
-
-    /// Lets the next chunk in whose turn it is; breaks where there is none.
-    fn enter_next(&mut self, ecs: &mut EcsWorld) -> ControlFlow<()> {
-        let next = match self.intake.allowance() {
-            Allowance::Time(_) => self.loads.first_arrived(),
-            Allowance::Units(_) => {
-                let first = self.loads.first();
-                while first.is_some_and(|order| !self.loads.has_arrived(order)) && self.io.wait() {
-                    self.collect(&mut ecs.resource_mut::<World>());
-                }
-                first
-            }
-        };
-        match next {
-            Some(order) => {
-                self.enter(order, ecs);
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(()),
-        }
-    }
-
-    fn enter(&mut self, order: u64, ecs: &mut EcsWorld) {
-        let Some(load) = self.loads.take(order) else { return };
-        self.longest_wait = self.longest_wait.max(self.now.saturating_sub(load.asked_in));
-        let position = load.position;
-        let world = &mut *ecs.resource_mut::<World>();
-        let wanted = !load.cancelled && world.chunk(position).is_none() && self.range.keeps(position);
-        match load.result {
-            Some(LoadResult::Kept) => {
-                if wanted {
-                    if let Some(kept) = self.kept.remove(&position) {
-                        world.insert_chunk(kept.chunk);
-                        self.put_back(ecs, position);
-                    }
-                } else if let Some(kept) = self.kept.get_mut(&position) {
-                    kept.wanted = false;
-                    if !needs_saving(&kept.chunk) && !self.saving.contains(&position) {
-                        self.kept.remove(&position);
-                        self.entities.remove(&position);
-                    }
-                }
-            }
-            Some(LoadResult::File(Ok(Some(loaded)))) if wanted => {
-                self.totals.loaded += 1;
-                self.totals.loaded_bytes += loaded.bytes;
-                self.notices.extend(loaded.notices.into_iter().map(|notice| (position, notice)));
-                world.insert_chunk(*loaded.chunk);
-                self.take_in(ecs, position, loaded.entities);
-            }
-            Some(LoadResult::File(Ok(None))) => self.totals.absent += 1,
-            Some(LoadResult::File(Err(error))) if wanted => {
-                self.failures.push(StorageFailure::Load(error));
-            }
-            Some(LoadResult::File(_)) => {}
-            // The thread that had it is gone.
-            None => self.failures.push(StorageFailure::Load(LoadChunkError::Fault { chunk: position })),
-        }
-    }
-
-    /// Gives the systems what is kept with a chunk that has entered. Returns the names of what they refused.
-    fn put_back(&mut self, ecs: &mut EcsWorld, position: ChunkPos) -> Vec<&'static str> {
-        let refused = ChunkAttachments::put_back(ecs, position);
-        let names = refused.iter().map(|refused| refused.name).collect();
-        self.failures.extend(refused.into_iter().map(StorageFailure::Attachment));
-        names
-    }
-
-    /// Saves the chunks whose turn it is, where they or what systems keep in them have changed.
-    fn autosave(&mut self, ecs: &mut EcsWorld) {
-        let Some(turns) = &mut self.turns else { return };
-        turns.follow(ecs.resource::<World>());
-        let mut due = std::mem::take(&mut self.due);
-        due.extend(turns.due(self.now));
-        let kept: Vec<ChunkPos> =
-            self.kept.keys().copied().filter(|position| turns.is_due(*position, self.now)).collect();
-        for position in due.drain(..) {
-            self.store(ecs, position);
-            let world = &mut *ecs.resource_mut::<World>();
-            if world.chunk(position).is_some_and(needs_saving) {
-                self.save(world, position);
-            }
-        }
-        self.due = due;
-        kept.into_iter().for_each(|position| self.save_kept(position));
-    }
-
-    /// Has the regions made durable whose time has come.
-    fn flush_due(&mut self) {
-        while let Some(update) = self.unflushed.take_ready(self.now) {
-            self.flush(update.position);
-        }
-    }
-
-    fn flush(&mut self, [x, _, z]: [i32; 3]) {
-        self.flushing += 1;
-        self.io.flush(RegionPos::new(x, z));
     }
 
     /// Tells the meter what has happened beside the tick since the last report.
@@ -523,8 +274,4 @@ impl ChunkStorage {
         meter.count("flush ns", times.flush - self.reported.flush);
         self.reported = times;
     }
-}
-
-fn needs_saving(chunk: &Chunk) -> bool {
-    chunk.modified || chunk.unmodelled.is_none()
 }
