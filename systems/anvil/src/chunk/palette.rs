@@ -19,8 +19,12 @@ const REMEMBERED_LIMIT: usize = 1 << 14;
 const REMEMBERED_LENGTH: usize = 1024;
 
 impl KnownEntries {
-    /// The state of an entry that was met before, by its bytes.
-    pub(super) fn state(&self, entry: &[u8]) -> Option<StateId> {
+    /// The state of an entry that was met before: as the walk has noted it, or else by its bytes.
+    pub(super) fn state_of(&self, entry: Nbt<'_>) -> Option<StateId> {
+        entry.shortcut().map(StateId).or_else(|| self.state(entry.payload()))
+    }
+
+    fn state(&self, entry: &[u8]) -> Option<StateId> {
         self.0.get(entry).copied()
     }
 
@@ -92,7 +96,7 @@ pub(super) fn read_palette(
     palette.clear();
     for (entry, item) in list.items().enumerate() {
         // What was met for the first time earlier in this document is known by now.
-        let state = match item.shortcut().map(StateId).or_else(|| known.state(item.payload())) {
+        let state = match known.state_of(item) {
             Some(state) => state,
             None => {
                 let state =

@@ -70,8 +70,7 @@ impl<'a> PaletteEntries<'a> {
             let mut bytes = FxHashMap::default();
             for (_, section) in sections {
                 for item in SectionFields::of(*section, flat).palette.iter().flat_map(Nbt::items) {
-                    let state = item.shortcut().map(StateId).or_else(|| known.state(item.payload()));
-                    let state = state.or_else(|| read_state(item, states).ok()?);
+                    let state = known.state_of(item).or_else(|| read_state(item, states).ok()?);
                     if let Some(state) = state {
                         bytes.entry(state).or_insert(item.payload());
                     }
