@@ -8,7 +8,7 @@ use voxtick_anvil::{ChunkDecoder, Limits};
 use voxtick_worlds::{BlockStates, Dimension, RegionPos};
 
 /// Rounds of a comparison.
-const ROUNDS: usize = 12;
+pub const ROUNDS: usize = 12;
 /// t(0.9995) for 11 degrees of freedom: the bounds hold at 99.9 %.
 const STUDENT_T: f64 = 4.437;
 /// A sample shorter than this says more about the clock than about the work.
@@ -26,28 +26,30 @@ pub fn print_head() {
 /// checked that both give the same.
 pub fn compare(name: &str, mut ours: impl FnMut(), mut other: impl FnMut()) {
     let (our_calls, other_calls) = (calls_for(&mut ours), calls_for(&mut other));
-    let (mut our_sum, mut other_sum, mut ratios) = (0.0, 0.0, Vec::new());
+    let (mut our_times, mut other_times) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        let (a, b);
         if round % 2 == 0 {
-            a = time(&mut ours, our_calls);
-            b = time(&mut other, other_calls);
+            our_times.push(time(&mut ours, our_calls));
+            other_times.push(time(&mut other, other_calls));
         } else {
-            b = time(&mut other, other_calls);
-            a = time(&mut ours, our_calls);
+            other_times.push(time(&mut other, other_calls));
+            our_times.push(time(&mut ours, our_calls));
         }
-        our_sum += a;
-        other_sum += b;
-        ratios.push(b / a);
     }
-    let count = ratios.len() as f64;
+    print_row(name, &our_times, &other_times);
+}
+
+/// Prints a row out of what each round took, in microseconds: the means, and the other by ours round by round.
+pub fn print_row(name: &str, ours: &[f64], other: &[f64]) {
+    let count = ours.len() as f64;
+    let ratios: Vec<f64> = ours.iter().zip(other).map(|(ours, other)| other / ours).collect();
     let mean = ratios.iter().sum::<f64>() / count;
     let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let half = STUDENT_T * (variance / count).sqrt();
     println!(
         "{name:44} {:9.1} us {:9.1} us {mean:8.2}x  {:.2} to {:.2}",
-        our_sum / count,
-        other_sum / count,
+        ours.iter().sum::<f64>() / count,
+        other.iter().sum::<f64>() / count,
         mean - half,
         mean + half
     );
