@@ -9,7 +9,7 @@ mod saving;
 #[path = "support/storage.rs"]
 mod storage;
 
-use bevy_ecs::prelude::{Mut, Resource, World as EcsWorld};
+use bevy_ecs::prelude::{Resource, World as EcsWorld};
 use made::{RegionBytes, empty_chunk};
 use saving::{save_all, unload};
 use std::collections::BTreeMap;
@@ -21,8 +21,7 @@ use voxtick_anvil::convert::recompress;
 use voxtick_anvil::files::Access;
 use voxtick_anvil::region::{OpenRegionError, Region, RegionFormat, open_region};
 use voxtick_anvil::{
-    ChunkStorage, Limits, SaveCause, SaveChunkError, StorageFailure, StoragePlugin, StorageSettings,
-    load_region,
+    Limits, SaveCause, SaveChunkError, StorageFailure, StoragePlugin, StorageSettings, load_region,
 };
 use voxtick_engine::{Allowance, Simulation};
 use voxtick_worlds::{
