@@ -1,4 +1,5 @@
 //! Dropped items of a save come in with their chunks and go back into their records; all else in these stays.
+#![expect(clippy::print_stderr, reason = "says loudly which real files were used")]
 
 #[path = "support/made.rs"]
 mod made;
@@ -6,6 +7,7 @@ mod made;
 mod saving;
 
 use bevy_ecs::prelude::{Mut, Resource};
+use fastnbt::Value;
 use made::{RegionBytes, empty_chunk};
 use saving::{save_all, unload};
 use std::collections::BTreeMap;
@@ -15,7 +17,7 @@ use voxtick_anvil::entities::{EntitiesDocument, StoredEntity, read_entities, wri
 use voxtick_anvil::files::Access;
 use voxtick_anvil::nbt::NbtLimits;
 use voxtick_anvil::region::{Overwrite, Region, RegionFolder, RegionOptions, StoredChunk};
-use voxtick_anvil::{ChunkStorage, Limits, StorageFailure, StoragePlugin};
+use voxtick_anvil::{ChunkStorage, Limits, StoragePlugin};
 use voxtick_engine::Simulation;
 use voxtick_worlds::{
     AttachmentHooks, BlockStates, ChunkAttachments, ChunkPos, Dimension, DroppedItem, DroppedItemHooks,
@@ -134,7 +136,11 @@ fn store_entities(save: &Path, document: &[u8]) {
 }
 
 fn stored_document(save: &Path, chunk: ChunkPos) -> Option<Vec<u8>> {
-    let region = Region::open(entities_path(save)).expect("it opens");
+    stored_in(&entities_path(save), chunk)
+}
+
+fn stored_in(path: &Path, chunk: ChunkPos) -> Option<Vec<u8>> {
+    let region = Region::open(path).expect("it opens");
     let (mut stored, mut nbt) = (StoredChunk::default(), Vec::new());
     region.read(chunk, &mut stored, &Limits::default()).expect("it is whole").then(|| {
         Inflater::new().inflate(stored.compression(), stored.payload(), 1 << 20, &mut nbt).expect("whole");
@@ -144,9 +150,12 @@ fn stored_document(save: &Path, chunk: ChunkPos) -> Option<Vec<u8>> {
 
 /// The heights of the items of a document, and how many other entities there are.
 fn stored_heights(save: &Path, chunk: ChunkPos) -> (Vec<f64>, usize) {
-    let document = stored_document(save, chunk).expect("a record");
+    heights_in(&stored_document(save, chunk).expect("a record"), chunk)
+}
+
+fn heights_in(document: &[u8], chunk: ChunkPos) -> (Vec<f64>, usize) {
     let mut kinds = ItemKinds::default();
-    let entities = read_entities(&document, chunk, &NbtLimits::default(), &mut kinds).expect("readable");
+    let entities = read_entities(document, chunk, &NbtLimits::default(), &mut kinds).expect("readable");
     let others = entities.iter().filter(|entity| **entity == pig()).count();
     let height = |entity: &StoredEntity| match entity {
         StoredEntity::Item(item) => Some(item.position[1]),
@@ -158,7 +167,8 @@ fn stored_heights(save: &Path, chunk: ChunkPos) -> (Vec<f64>, usize) {
 fn simulation(save: &Path) -> Simulation {
     let options = RegionOptions { access: Access::Write, ..RegionOptions::default() };
     let folder = |name: &str| RegionFolder::new(save.join(name), options.clone());
-    let storage = StoragePlugin::new(folder("region")).entities(Some(folder("entities"))).autosave(None);
+    let entities = save.join("entities").is_dir().then(|| folder("entities"));
+    let storage = StoragePlugin::new(folder("region")).entities(entities).autosave(None);
     let world = World::new(Dimension::overworld(), BlockStates::load());
     let built = Simulation::builder().threads(1).plugin(WorldsPlugin::new(world)).plugin(storage).build();
     let mut simulation = built.expect("it builds");
@@ -358,4 +368,110 @@ fn chunks_that_were_there_before_are_adopted() {
     ecs.resource_scope(|ecs, mut storage: Mut<'_, ChunkStorage>| storage.adopt(ecs, HERE));
     assert_eq!(heights(&mut first), [64.0]);
     assert!(storage(&mut first, |storage| storage.failures.is_empty()));
+}
+
+/// The entities of a document in the record of their chunk, as the game wrote it before 1.17.
+fn old_chunk(entities: &[u8]) -> Vec<u8> {
+    let mut entities: BTreeMap<String, Value> = fastnbt::from_bytes(entities).expect("NBT");
+    let level = fastnbt::nbt!({
+        "xPos": HERE.x, "zPos": HERE.z, "Status": "full", "InhabitedTime": 77_i64,
+        "Entities": entities.remove("Entities").expect("a list"), "Sections": [],
+    });
+    fastnbt::to_bytes(&fastnbt::nbt!({ "DataVersion": 2578, "Level": level })).expect("NBT can be written")
+}
+
+#[test]
+fn entities_in_the_records_of_chunks_come_in_and_go_back_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("region")).expect("a folder");
+    let mut chunks = RegionBytes::new();
+    chunks.chunk((HERE.z * 32 + HERE.x) as usize, 3, &old_chunk(&document(HERE, &[64.0])));
+    let path = chunks.write(&folder.path().join("region"), "r.0.0.mca");
+    let entities = |record: &[u8]| {
+        read_entities(record, HERE, &NbtLimits::default(), &mut ItemKinds::default()).expect("readable")
+    };
+    let before = entities(&stored_in(&path, HERE).expect("a record"));
+    let mut first = simulation(folder.path());
+    load(&mut first, HERE);
+    assert_eq!(heights(&mut first), [64.0]);
+    assert!(save_all(&mut first).is_empty());
+    assert!(entities(&stored_in(&path, HERE).expect("a record")) == before, "nothing has moved");
+
+    movers(&mut first)[0].1 = 40;
+    movers(&mut first)[0].0.position[1] = 61.0;
+    assert!(save_all(&mut first).is_empty());
+    drop(first);
+    let record = stored_in(&path, HERE).expect("a record");
+    assert_eq!(heights_in(&record, HERE), (vec![61.0], 2));
+    let level = |record: &[u8]| -> BTreeMap<String, Value> {
+        let mut root: BTreeMap<String, Value> = fastnbt::from_bytes(record).expect("NBT");
+        let Some(Value::Compound(mut level)) = root.remove("Level") else { panic!("no level: {root:?}") };
+        level.remove("Entities");
+        level.into_iter().collect()
+    };
+    assert_eq!(level(&record), level(&old_chunk(&document(HERE, &[]))), "all else stays");
+
+    let mut second = simulation(folder.path());
+    load(&mut second, HERE);
+    assert_eq!(heights(&mut second), [40.0], "as the mover has kept it, once");
+    assert!(save_all(&mut second).is_empty());
+    drop(second);
+
+    // The game has moved it, and keeps what it does not know.
+    let mut kinds = ItemKinds::default();
+    let moved = document(HERE, &[70.0, 71.0]);
+    let moved = read_entities(&moved, HERE, &NbtLimits::default(), &mut kinds).expect("readable");
+    let stored = EntitiesDocument::Stored(&record);
+    let (record, _) = write_entities(stored, &moved, &NbtLimits::default(), &kinds).expect("readable");
+    let region = Region::open_for_writing(&path).expect("it opens");
+    region.write(HERE, Compression::Uncompressed, &record, 1, Overwrite::Sound).expect("written");
+    drop(region);
+    let mut third = simulation(folder.path());
+    load(&mut third, HERE);
+    assert_eq!(heights(&mut third), [70.0, 71.0], "the game's record counts");
+}
+
+#[test]
+fn an_item_dropped_in_a_real_chunk_of_1_16_is_written_beside_what_the_game_has_there() {
+    let Some(data) = std::env::var_os("VOXTICK_DATA") else {
+        eprintln!("VOXTICK_DATA is not set: no real chunk of 1.16 is at hand");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("region/r.0.0.mca");
+    std::fs::create_dir(folder.path().join("region")).expect("a folder");
+    std::fs::copy(Path::new(&data).join("worlds/java-1.16/r.0.0.mca"), &path).expect("it can be copied");
+    let read = |chunk: ChunkPos| {
+        let record = stored_in(&path, chunk).expect("a record");
+        let mut kinds = ItemKinds::default();
+        read_entities(&record, chunk, &NbtLimits::default(), &mut kinds).expect("the game wrote it")
+    };
+    let chunks: Vec<ChunkPos> = Region::open(&path).expect("it opens").chunks().collect();
+    let before: Vec<Vec<StoredEntity>> = chunks.iter().map(|chunk| read(*chunk)).collect();
+    let fullest = (0..chunks.len()).max_by_key(|place| before[*place].len()).expect("some chunk");
+    let mut simulation = simulation(folder.path());
+    chunks.iter().for_each(|chunk| load(&mut simulation, *chunk));
+    let items = |entities: &[StoredEntity]| {
+        entities.iter().filter(|entity| matches!(entity, StoredEntity::Item(_))).count()
+    };
+    let movers = &mut simulation.world_mut().resource_mut::<Movers>().into_inner().0;
+    assert!(
+        chunks
+            .iter()
+            .zip(&before)
+            .all(|(chunk, before)| movers.get(chunk).map_or(0, Vec::len) == items(before))
+    );
+    let kind = simulation.world_mut().resource_mut::<ItemKinds>().intern("minecraft:egg", &[]).expect("room");
+    let dropped = (egg(ItemStack::new(kind, 7, 7), 65.0), 0);
+    let movers = &mut simulation.world_mut().resource_mut::<Movers>().into_inner().0;
+    movers.entry(chunks[fullest]).or_default().push(dropped);
+    assert!(save_all(&mut simulation).is_empty());
+    drop(simulation);
+    for (place, (chunk, before)) in chunks.iter().zip(&before).enumerate() {
+        let after = read(*chunk);
+        let is_here = |entity: &&StoredEntity| matches!(entity, StoredEntity::Other(_));
+        assert!(after.iter().filter(is_here).eq(before.iter().filter(is_here)), "{chunk}");
+        assert_eq!(items(&after), items(before) + usize::from(place == fullest), "{chunk}");
+    }
+    eprintln!("{} entities in {}", before[fullest].len(), chunks[fullest]);
 }

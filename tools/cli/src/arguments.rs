@@ -54,7 +54,7 @@ pub(crate) struct RunArguments {
     #[arg(default_value = "factory")]
     pub(crate) scenario: String,
     /// Load this save folder, region folder or single region file instead of generating a world. Dropped items come in from
-    /// the folder `entities` of Minecraft Java 1.17 onward; older saves have them within their chunks, where they stay
+    /// the folder `entities` of Minecraft Java 1.17 onward, or from within the chunks of older saves
     #[arg(long, value_name = "PATH")]
     pub(crate) world: Option<PathBuf>,
     /// Write what the run changes back to the world it was loaded from: in turns while it runs, the rest at its end

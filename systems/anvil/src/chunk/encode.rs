@@ -125,6 +125,15 @@ impl ChunkEncoder {
     /// # Errors
     /// [`EncodeChunkError`].
     pub fn encode_nbt(&mut self, chunk: &Chunk) -> Result<Option<&[u8]>, EncodeChunkError> {
+        self.encode_with_entities(chunk, None)
+    }
+
+    /// As [`ChunkEncoder::encode_nbt`], with the entities of a document in place of those that the chunk's own record has.
+    pub(crate) fn encode_with_entities(
+        &mut self,
+        chunk: &Chunk,
+        entities: Option<&[u8]>,
+    ) -> Result<Option<&[u8]>, EncodeChunkError> {
         let is_new = chunk.unmodelled.is_none();
         match &chunk.unmodelled {
             None => fresh::write(chunk, &mut self.kept),
@@ -146,6 +155,12 @@ impl ChunkEncoder {
             is_new,
         };
         edits.make(&self.scratch.known_entries, &mut self.made_entries, &mut self.patch)?;
+        if let Some(entities) = entities
+            && let Some(list) = Tape::new().parse(entities, &self.limits.nbt)?.field("Entities")
+        {
+            self.patch
+                .set_field(edits.layout.body, "Entities", list.tag(), |writer| writer.raw(list.payload()));
+        }
         self.data_version = edits.layout.data_version;
         if self.patch.is_empty() && !is_new {
             return Ok(None);

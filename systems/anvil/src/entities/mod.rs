@@ -6,9 +6,11 @@
 //! goes with it, and what has not changed is written back as it was.
 
 mod read;
+mod within;
 mod write;
 
 pub use read::{EntitiesError, StoredEntity, read_entities};
+pub(crate) use within::{FIRST_WITH_RECORDS, document_within};
 pub use write::{EntitiesDocument, write_entities};
 
 /// The first version whose stacks have `components` and an int `count` in place of `tag` and a byte `Count` (24w09a).

@@ -68,8 +68,8 @@ impl StoragePlugin {
     /// Dropped items then come in with their chunks, and are written back with them, by the
     /// [`DroppedItemHooks`](voxtick_worlds::DroppedItemHooks) and under the names in
     /// [`ItemKinds`](voxtick_worlds::ItemKinds), which this plugin brings; without the hooks, and for all other entities,
-    /// the records stay as they are. Before 1.17 the game kept entities within the chunks: those are not taken in, and stay
-    /// to the byte too. Defaults to none.
+    /// the records stay as they are. Before 1.17 the game kept entities in the chunks' own records: they are taken from
+    /// there, and written back there, with or without this folder. Defaults to none.
     #[must_use]
     pub fn entities(mut self, regions: Option<RegionFolder>) -> StoragePlugin {
         self.entities = regions;

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let (world, loaded_from) =
         pool.install(|| load::world(&scenario, BlockStates::load(), arguments.quiet))?;
     let storage = match &loaded_from {
-        Some(save) => save::storage(save, arguments.save)?,
+        Some(save) => Some(save::storage(save, arguments.save)?),
         None => None,
     };
     let target = loaded_from.filter(|_| arguments.save);

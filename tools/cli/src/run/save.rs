@@ -12,12 +12,8 @@ use voxtick::worlds::{ChunkAttachments, ChunkPos, World};
 use crate::outcome::{Failure, complain};
 
 /// The storage of a run in a save: reads the dropped items of the chunks, and writes to the files that the save has if it
-/// may. `None` where there is nothing to do.
-pub(super) fn storage(save: &Save, writes: bool) -> Result<Option<StoragePlugin>, Failure> {
-    let entities = save.entities_folder();
-    if !writes && entities.is_none() {
-        return Ok(None);
-    }
+/// may.
+pub(super) fn storage(save: &Save, writes: bool) -> Result<StoragePlugin, Failure> {
     if writes {
         for (_, file) in save.regions() {
             region_of_path(file)
@@ -29,8 +25,9 @@ pub(super) fn storage(save: &Save, writes: bool) -> Result<Option<StoragePlugin>
     let access = if writes { Access::Write } else { Access::Read };
     let options = RegionOptions { access, ..RegionOptions::default() };
     let folder = |folder: &Path| RegionFolder::new(folder, options.clone()).with_format(format);
+    let entities = save.entities_folder();
     let storage = StoragePlugin::new(folder(save.folder())).entities(entities.as_deref().map(folder));
-    Ok(Some(if writes { storage } else { storage.autosave(None) }))
+    Ok(if writes { storage } else { storage.autosave(None) })
 }
 
 /// Gives the systems what belongs to the chunks that were loaded before the simulation was built.

@@ -1,16 +1,18 @@
 //! What a codec thread does: decode records that were read, encode and pack chunks that are to be written.
 
 use super::jobs::{CodecJob, Jobs, Packed, Record, Save};
-use super::{IoResult, Loaded, Saved, Shared, hand_over, spent};
-use crate::chunk::{ChunkDecoder, ChunkEncoder};
-use crate::compression::{Inflater, Packer};
+use super::{EntitiesRecord, IoResult, Loaded, Saved, Shared, hand_over, spent};
+use crate::chunk::{ChunkDecoder, ChunkEncoder, DecodeChunkError};
+use crate::compression::{Compression, Inflater, Packer};
+use crate::entities::{FIRST_WITH_RECORDS, document_within};
 use crate::load::LoadChunkError;
+use crate::nbt::Tape;
 use crate::plugin::failure::{SaveCause, SaveChunkError};
-use crate::region::StoredChunk;
+use crate::region::{RegionFolder, StoredChunk};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 use voxtick_engine::Producer;
-use voxtick_worlds::{Chunk, ChunkPos};
+use voxtick_worlds::Chunk;
 
 /// Works until told to stop; saves are finished even then.
 pub(super) fn run(shared: &Shared, results: &mut Producer<IoResult>) {
@@ -106,9 +108,13 @@ impl Codec {
         let Record { position, region, stored, .. } = record;
         let start = Instant::now();
         let decoded = self.decoder.decode(*position, stored);
-        let entities = entities.and_then(|stored| {
-            stored.map(|stored| inflate_entities(shared, *position, &stored, &mut self.inflater)).transpose()
-        });
+        let entities = match (&decoded, entities) {
+            (Ok(decoded), Ok(stored)) => {
+                entities_of(shared, &decoded.chunk, stored.as_ref(), &mut self.inflater)
+            }
+            (Err(_), _) => Ok(None),
+            (_, Err(error)) => Err(error),
+        };
         spent(&shared.times.decode, start);
         match decoded {
             Ok(decoded) => {
@@ -125,7 +131,12 @@ impl Codec {
     fn encode(&mut self, shared: &Shared, save: &Save) -> Result<Parts, SaveCause> {
         let compression = shared.settings.compression;
         let start = Instant::now();
-        let encoded = self.encoder.encode_nbt(&save.chunk);
+        let (within, beside) = match &save.entities {
+            Some(EntitiesRecord { document, within: true }) => (Some(&**document), None),
+            Some(EntitiesRecord { document, within: false }) => (None, Some(document)),
+            None => (None, None),
+        };
+        let encoded = self.encoder.encode_with_entities(&save.chunk, within);
         let start = spent(&shared.times.encode, start);
         let record = encoded?.map(|nbt| {
             self.packer.pack(compression, nbt, &mut self.payload);
@@ -134,7 +145,7 @@ impl Codec {
             bytes.extend_from_slice(&self.payload);
             bytes
         });
-        let entities = save.entities.as_ref().map(|document| {
+        let entities = beside.map(|document| {
             let mut payload = Vec::new();
             self.packer.pack(compression, document, &mut payload);
             payload
@@ -144,21 +155,34 @@ impl Codec {
     }
 }
 
-/// The document of a chunk's entities.
-pub(super) fn inflate_entities(
+/// The entities of a chunk: those of their own record, if that is stored, or else those in the chunk's.
+pub(super) fn entities_of(
     shared: &Shared,
-    position: ChunkPos,
-    stored: &StoredChunk,
+    chunk: &Chunk,
+    stored: Option<&StoredChunk>,
     inflater: &mut Inflater,
-) -> Result<Vec<u8>, LoadChunkError> {
-    let mut document = Vec::new();
-    let limit = shared.settings.limits.inflated;
-    match inflater.inflate(stored.compression(), stored.payload(), limit, &mut document) {
-        Ok(_) => Ok(document),
-        Err(cause) => {
-            let path = shared.entities.as_ref().map(|folder| folder.folder().to_path_buf());
-            let (path, cause) = (path.unwrap_or_default(), cause.into());
-            Err(LoadChunkError::Decode { path, chunk: position, cause })
-        }
+) -> Result<Option<EntitiesRecord>, LoadChunkError> {
+    let failed = |folder: Option<&RegionFolder>, cause: DecodeChunkError| LoadChunkError::Decode {
+        path: folder.map(|folder| folder.folder().to_path_buf()).unwrap_or_default(),
+        chunk: chunk.position(),
+        cause,
+    };
+    let (limits, mut document) = (&shared.settings.limits, Vec::new());
+    if let Some(stored) = stored {
+        inflater
+            .inflate(stored.compression(), stored.payload(), limits.inflated, &mut document)
+            .map_err(|cause| failed(shared.entities.as_ref(), cause.into()))?;
+        return Ok(Some(EntitiesRecord { document: document.into(), within: false }));
     }
+    let kept = chunk.unmodelled.as_ref().filter(|kept| kept.data_version < FIRST_WITH_RECORDS);
+    let Some((scheme, payload)) = kept.and_then(|kept| kept.bytes.split_first()) else { return Ok(None) };
+    // What another program put there is none of this crate's records.
+    let Some(compression) = Compression::from_number(*scheme) else { return Ok(None) };
+    let failed = |cause| failed(Some(&shared.regions), cause);
+    inflater
+        .inflate(compression, payload, limits.inflated, &mut document)
+        .map_err(|cause| failed(cause.into()))?;
+    let mut tape = Tape::new();
+    let root = tape.parse(&document, &limits.nbt).map_err(|cause| failed(cause.into()))?;
+    Ok(document_within(root).map(|document| EntitiesRecord { document: document.into(), within: true }))
 }

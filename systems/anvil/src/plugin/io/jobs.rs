@@ -1,5 +1,6 @@
 //! What waits for a thread, and whose turn it is.
 
+use super::EntitiesRecord;
 use crate::compression::Compression;
 use crate::load::LoadChunkError;
 use crate::region::{RegionStore, StoredChunk};
@@ -53,8 +54,8 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Save {
     pub(super) chunk: Box<Chunk>,
-    /// The record of its entities, where that has changed.
-    pub(super) entities: Option<Arc<[u8]>>,
+    /// Its entities, where they have changed.
+    pub(super) entities: Option<EntitiesRecord>,
 }
 
 /// A chunk that is packed.

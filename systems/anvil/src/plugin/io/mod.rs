@@ -12,7 +12,7 @@ use crate::Limits;
 use crate::chunk::Notice;
 use crate::compression::{Compression, Inflater};
 use crate::load::LoadChunkError;
-use crate::region::{FlushError, RegionFolder, RegionFormat, StoredChunk};
+use crate::region::{FlushError, RegionFolder, RegionFormat};
 use jobs::{Jobs, Save, Turn};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -96,8 +96,16 @@ pub(super) struct Loaded {
     pub(super) notices: Vec<Notice>,
     /// Bytes in the file.
     pub(super) bytes: u64,
-    /// The document of its entities; `None` where there is none.
-    pub(super) entities: Result<Option<Vec<u8>>, LoadChunkError>,
+    /// `None` where none are stored.
+    pub(super) entities: Result<Option<EntitiesRecord>, LoadChunkError>,
+}
+
+/// The entities of a chunk.
+#[derive(Debug, Clone)]
+pub(super) struct EntitiesRecord {
+    pub(super) document: Arc<[u8]>,
+    /// They are stored in the chunk's own record, and the document was made of what that has.
+    pub(super) within: bool,
 }
 
 /// What the file holds now; the chunk takes it over before it is saved again. `None` where nothing had changed and
@@ -205,8 +213,8 @@ impl ChunkIo {
     /// Saves a chunk. It must not be saved again before the result of the first save is there and what it stored was
     /// taken over.
     ///
-    /// `entities` is the document of its entities, where that has changed.
-    pub(super) fn save(&mut self, chunk: Chunk, entities: Option<Arc<[u8]>>) {
+    /// `entities` are its entities, where they have changed.
+    pub(super) fn save(&mut self, chunk: Chunk, entities: Option<EntitiesRecord>) {
         let mut jobs = self.jobs();
         jobs.encodes.push_back(Save { chunk: Box::new(chunk), entities });
         jobs.saves_open += 1;
@@ -215,7 +223,7 @@ impl ChunkIo {
         self.shared.codec_wake.notify_one();
     }
 
-    /// Whether entities are read and written.
+    /// Whether entities in records of their own are read and written.
     pub(super) fn has_entities(&self) -> bool {
         self.shared.entities.is_some()
     }
@@ -225,13 +233,10 @@ impl ChunkIo {
         &self.shared.settings.limits
     }
 
-    /// Reads the document of a chunk's entities here and now.
-    pub(super) fn read_entities(&self, position: ChunkPos) -> Result<Option<Vec<u8>>, LoadChunkError> {
-        let stored = disk::find_entities(&self.shared, position)?;
-        let inflate = |stored: StoredChunk| {
-            codec::inflate_entities(&self.shared, position, &stored, &mut Inflater::new())
-        };
-        stored.map(inflate).transpose()
+    /// Reads a chunk's entities here and now.
+    pub(super) fn read_entities(&self, chunk: &Chunk) -> Result<Option<EntitiesRecord>, LoadChunkError> {
+        let stored = disk::find_entities(&self.shared, chunk.position())?;
+        codec::entities_of(&self.shared, chunk, stored.as_ref(), &mut Inflater::new())
     }
 
     /// Makes what was written to a region so far durable.

@@ -6,28 +6,28 @@
 
 use super::ChunkStorage;
 use crate::chunk::NEW_DATA_VERSION;
-use crate::entities::{EntitiesDocument, EntitiesError, StoredEntity, read_entities, write_entities};
+use crate::entities::{
+    EntitiesDocument, EntitiesError, FIRST_WITH_RECORDS, StoredEntity, read_entities, write_entities,
+};
 use crate::load::LoadChunkError;
 use crate::nbt::NbtLimits;
 use crate::plugin::failure::StorageFailure;
+use crate::plugin::io::EntitiesRecord;
 use bevy_ecs::prelude::World as EcsWorld;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use twox_hash::XxHash64;
 use voxtick_worlds::{
     Chunk, ChunkAttachments, ChunkPos, DroppedItem, DroppedItemHooks, ItemKind, ItemKinds, World,
 };
 
-/// The first version that keeps entities in records of their own (20w45a).
-const FIRST_WITH_RECORDS: i32 = 2681;
 /// The name of the mark among the attachments of a chunk.
 const MARK: &str = "voxtick:entities";
 
 /// The entities of a chunk, as they are stored or about to be.
 #[derive(Debug)]
 pub(super) struct ChunkEntities {
-    /// Absent where there is no record.
-    document: Option<Arc<[u8]>>,
+    /// Absent where none are stored.
+    record: Option<EntitiesRecord>,
     /// The dropped items in it.
     items: Vec<DroppedItem>,
     /// The files do not have it yet.
@@ -40,7 +40,8 @@ impl ChunkStorage {
     ///
     /// `ecs` is the simulation's world, out of which this resource was taken for the call.
     pub fn adopt(&mut self, ecs: &mut EcsWorld, position: ChunkPos) {
-        let entities = self.io.read_entities(position);
+        let Some(chunk) = ecs.resource::<World>().chunk(position).cloned() else { return };
+        let entities = self.io.read_entities(&chunk);
         self.take_in(ecs, position, entities);
     }
 
@@ -49,21 +50,22 @@ impl ChunkStorage {
         &mut self,
         ecs: &mut EcsWorld,
         position: ChunkPos,
-        entities: Result<Option<Vec<u8>>, LoadChunkError>,
+        entities: Result<Option<EntitiesRecord>, LoadChunkError>,
     ) {
-        let hooks = ecs.get_resource::<DroppedItemHooks>().copied().filter(|_| self.io.has_entities());
+        let has_place = self.io.has_entities() || !matches!(entities, Ok(None));
+        let hooks = ecs.get_resource::<DroppedItemHooks>().copied().filter(|_| has_place);
         let Some(hooks) = hooks else {
             self.put_back(ecs, position);
             return;
         };
-        let read = entities.map_err(StorageFailure::Load).and_then(|document| {
-            let items = match &document {
-                Some(document) => self.read_items(ecs, position, document)?,
+        let read = entities.map_err(StorageFailure::Load).and_then(|record| {
+            let items = match &record {
+                Some(record) => self.read_items(ecs, position, &record.document)?,
                 None => Vec::new(),
             };
-            Ok((document, items))
+            Ok((record, items))
         });
-        let (document, items) = match read {
+        let (record, items) = match read {
             Ok(read) => read,
             Err(failure) => {
                 self.failures.push(failure);
@@ -71,7 +73,7 @@ impl ChunkStorage {
                 return;
             }
         };
-        let counts = record_counts(ecs, position, &hooks, document.as_deref());
+        let counts = record_counts(ecs, position, &hooks, record.as_ref().map(|record| &*record.document));
         let refused = self.put_back(ecs, position);
         if (counts || refused.contains(&hooks.kept_as))
             && !items.is_empty()
@@ -81,8 +83,7 @@ impl ChunkStorage {
             self.failures.push(StorageFailure::DroppedItems { chunk: position, cause });
             return;
         }
-        let entities = ChunkEntities { document: document.map(Arc::from), items, unsaved: false };
-        self.entities.insert(position, entities);
+        self.entities.insert(position, ChunkEntities { record, items, unsaved: false });
     }
 
     fn read_items(
@@ -132,10 +133,11 @@ impl ChunkStorage {
         if !changed && !unmarked {
             return;
         }
-        let written = match &entities.document {
+        let written = match &entities.record {
             _ if !changed => None,
-            document => {
-                match write_items(ecs, position, document.as_deref(), &items, &self.io.limits().nbt) {
+            record => {
+                let document = record.as_ref().map(|record| &*record.document);
+                match write_items(ecs, position, document, &items, &self.io.limits().nbt) {
                     Ok(written) => written,
                     Err(cause) => {
                         self.failures.push(StorageFailure::Entities { chunk: position, cause });
@@ -146,11 +148,12 @@ impl ChunkStorage {
         };
         let is_written = written.is_some();
         if let Some(written) = written {
-            entities.document = Some(written.into());
+            let within = entities.record.as_ref().is_some_and(|record| record.within);
+            entities.record = Some(EntitiesRecord { document: written.into(), within });
             entities.unsaved = true;
         }
-        let mark =
-            mark(entities.document.as_deref().unwrap_or_default(), &items, ecs.resource::<ItemKinds>());
+        let document = entities.record.as_ref().map_or(&[][..], |record| &record.document);
+        let mark = mark(document, &items, ecs.resource::<ItemKinds>());
         entities.items = items;
         let Some(chunk) = ecs.resource_mut::<World>().into_inner().chunk_mut(position) else { return };
         let is_other = chunk.attachments.get(MARK).is_some_and(|before| **before != *mark);
@@ -160,10 +163,10 @@ impl ChunkStorage {
         }
     }
 
-    /// The document to go with a save of a chunk, which has it from then on.
-    pub(super) fn entities_to_save(&mut self, position: ChunkPos) -> Option<Arc<[u8]>> {
+    /// The entities to go with a save of a chunk, which has them from then on.
+    pub(super) fn entities_to_save(&mut self, position: ChunkPos) -> Option<EntitiesRecord> {
         let entities = self.entities.get_mut(&position)?;
-        if std::mem::take(&mut entities.unsaved) { entities.document.clone() } else { None }
+        if std::mem::take(&mut entities.unsaved) { entities.record.clone() } else { None }
     }
 }
 
