@@ -3,5 +3,7 @@
 mod determinism;
 mod errors;
 mod program;
+#[cfg(unix)]
+mod progress;
 mod run;
 mod worlds;

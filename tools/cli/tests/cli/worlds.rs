@@ -18,7 +18,7 @@ use crate::program::command;
 use crate::program::{Run, run_in};
 
 /// Writes `region/r.0.0.mca` and its three neighbours around the origin: 6 x 6 chunks of hills without light.
-fn make_world(folder: &Path) {
+pub(crate) fn make_world(folder: &Path) {
     let (states, overworld) = (BlockStates::load(), Dimension::overworld());
     let hills = Hills::new(3, &states).expect("known blocks");
     let mut encoder = ChunkEncoder::new(overworld.clone(), states, Limits::default(), Packer::new());
