@@ -106,9 +106,11 @@ pub(crate) fn is_clear<T: Terrain + ?Sized>(body: &Body, ground: Surroundings<'_
     free(&body.bounds().deflated(EPSILON)) && !obstacles::any_influence(&body.bounds(), ground)
 }
 
-/// True where a body is inside a block, so that it is pushed out at random.
-pub(crate) fn is_embedded<T: Terrain + ?Sized>(body: &Body, ground: Surroundings<'_, T>) -> bool {
+/// True where chance decides how far a body goes next: one inside a block is pushed out of it at a random speed. Not where
+/// the push itself takes a cell that is not loaded, so that it is held whatever it would draw.
+pub(crate) fn is_pushed_at_random<T: Terrain + ?Sized>(body: &Body, ground: Surroundings<'_, T>) -> bool {
     obstacles::any_overlapping(&body.bounds().deflated(EPSILON), false, ground) == Ok(true)
+        && push::open_side(body, ground).is_ok()
 }
 
 /// Friction and speed factor of the ground that a body lies on, if its next move in phase 0 will be like the one it has

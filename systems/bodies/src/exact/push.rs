@@ -18,6 +18,18 @@ pub(super) fn towards_open_side<T: Terrain + ?Sized>(
     ground: Surroundings<'_, T>,
     moment: Moment,
 ) -> Result<(), Stop> {
+    let (axis, step) = open_side(body, ground)?;
+    let speed = random(number, moment) * 0.2 + 0.1;
+    body.velocity = body.velocity.map(|speed| speed * 0.75);
+    body.velocity[axis] = f64::from(step as f32 * speed);
+    Ok(())
+}
+
+/// The side to which `body` is pushed, as (axis, step). Takes all of [`SIDES`] to be loaded.
+pub(super) fn open_side<T: Terrain + ?Sized>(
+    body: &Body,
+    ground: Surroundings<'_, T>,
+) -> Result<(usize, i32), Stop> {
     let bounds = body.bounds();
     let middle = [body.position[0], (bounds.min[1] + bounds.max[1]) / 2.0, body.position[2]];
     let cell = middle.map(floor);
@@ -35,11 +47,7 @@ pub(super) fn towards_open_side<T: Terrain + ?Sized>(
             best = (distance, (axis, step));
         }
     }
-    let (axis, step) = best.1;
-    let speed = random(number, moment) * 0.2 + 0.1;
-    body.velocity = body.velocity.map(|speed| speed * 0.75);
-    body.velocity[axis] = f64::from(step as f32 * speed);
-    Ok(())
+    Ok(best.1)
 }
 
 /// A number from 0 to 1 (24 bits) that depends on the seed, the tick and the body alone.

@@ -331,8 +331,8 @@ fn step_exactly<T: Terrain>(
             tally.held = 1;
             // A change within a few blocks tells; what is faster would have to be watched from farther away.
             let is_slow = body.velocity.iter().all(|speed| speed.abs() <= 4.0);
-            // What is pushed out of a block draws its speed anew each tick, and can have a way in the next.
-            let repeats = is_slow && !exact::is_embedded(&body, context.ground);
+            // What draws its speed anew each tick can have a way in the next.
+            let repeats = is_slow && !exact::is_pushed_at_random(&body, context.ground);
             pending = pending.set(Flags::RESTS, repeats);
         }
         Stepped::Quarantined => pending = Flags::REFUSED,

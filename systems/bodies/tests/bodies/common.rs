@@ -81,6 +81,8 @@ pub(crate) struct Arena {
     gone: Vec<bool>,
     merging: bool,
     pub(crate) changes_a_tick: usize,
+    /// A chunk that is not loaded for a while.
+    away: Option<Chunk>,
 }
 
 pub(crate) struct Throw {
@@ -167,6 +169,7 @@ impl Arena {
             gone: Vec::new(),
             merging: settings.merging,
             changes_a_tick: 0,
+            away: None,
         };
         let spawns: Vec<Spawn> = (0..count)
             .map(|index| {
@@ -219,6 +222,16 @@ impl Arena {
             let choice = random.below(self.states.len() + 1);
             let state = self.states.get(choice).copied().unwrap_or(StateId::AIR);
             self.world.set_block(at, state).expect("inside");
+        }
+    }
+
+    /// Takes a chunk out, or puts back the one that was.
+    pub(crate) fn toggle_chunk(&mut self, seed: u64) {
+        let mut random = Random(seed);
+        let at = ChunkPos::new(random.below(3) as i32 - 1, random.below(3) as i32 - 1);
+        match self.away.take() {
+            Some(chunk) => assert!(self.world.insert_chunk(chunk).is_none(), "it was away"),
+            None => self.away = self.world.remove_chunk(at),
         }
     }
 

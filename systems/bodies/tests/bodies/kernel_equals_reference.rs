@@ -153,8 +153,14 @@ fn a_body_that_joins_another_in_water_stays_itself() {
 /// A random world is compared at every tick for this long.
 const TICKS: u64 = 1_000;
 
+/// As many cases as `PROPTEST_CASES` asks for, and otherwise few, so that the suite stays quick.
+fn cases(few: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: asked.unwrap_or(few), ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(cases(12))]
 
     /// Most worlds run for a little while, so that there can be many; those of few bodies run for [`TICKS`].
     #[test]
@@ -191,4 +197,57 @@ fn a_body_that_is_held_while_it_is_pushed_out_of_a_block_tries_again() {
     let settings = settings(Path::PLAIN, true);
     let arena = Arena::random(582_918, crate::common::ALL_KINDS, 0.425_245_497_439_394_16, 410, settings);
     compare(arena, settings, 1, 60);
+}
+
+proptest! {
+    #![proptest_config(cases(6))]
+
+    /// Bodies at the edge of what is loaded, inside blocks and outside, while blocks change there and chunks come and go.
+    #[test]
+    fn what_is_held_is_what_it_would_have_become(
+        seed in 0_u64..1_000_000,
+        solid in 0.1_f64..0.6,
+        count in 1_usize..40,
+        kinds in prop::sample::select(vec![&["stone"] as &[&str], crate::common::ALL_KINDS, crate::common::WATERS]),
+    ) {
+        let settings = settings(Path::fastest(), true);
+        let mut arena = Arena::random(seed, kinds, solid, count, settings);
+        for tick in 0..TICKS {
+            if tick % 40 == 0 {
+                arena.throw_all(Throw { seed: tick, horizontal: 0.4, down: -0.2, up: 0.4 });
+            }
+            if tick % 23 == 0 {
+                arena.toggle_chunk(seed + tick);
+            }
+            if tick % 5 == 0 {
+                arena.change_blocks_at_bodies(tick, 1);
+            }
+            arena.step_reference(&settings.rules);
+            arena.step_population(1);
+            arena.assert_equal("held");
+        }
+    }
+}
+
+/// Bodies inside blocks at the edge of what is loaded were stepped in every tick for as long as they were held there.
+#[test]
+fn what_is_held_inside_a_block_at_the_edge_costs_one_step() {
+    let settings = settings(Path::fastest(), true);
+    let mut arena = Arena::random(8, &["stone"], 1.0, 400, settings);
+    let inside = |arena: &Arena| {
+        let x = arena.population.iter().map(|(_, view)| view.body.position[0]);
+        x.filter(|&x| !(-15.0..31.0).contains(&x)).count() as u64
+    };
+    let at_edge = inside(&arena);
+    assert!(at_edge > 10, "{at_edge} bodies at the edge");
+    for tick in 0..50 {
+        arena.step_reference(&settings.rules);
+        let tally = arena.population.tick(&arena.world, crate::common::SEED, 1);
+        arena.world.begin_tick(tick + 1);
+        arena.assert_equal("held inside blocks");
+        match tick {
+            0 => assert!(tally.held >= at_edge, "{tally:?}"),
+            _ => assert_eq!(tally.held, 0, "after {tick} ticks"),
+        }
+    }
 }
