@@ -210,6 +210,14 @@ impl Columns {
         each_column!(self, column => column[to] = column[from]);
     }
 
+    /// Puts the rows from `first` on into this order.
+    pub(crate) fn reorder(&mut self, first: usize, order: &[u32]) {
+        each_column!(self, column => {
+            let sorted: Vec<_> = order.iter().map(|&row| column[row as usize]).collect();
+            column[first..].copy_from_slice(&sorted);
+        });
+    }
+
     /// Drops all rows from `count` on.
     pub(crate) fn truncate(&mut self, count: usize) {
         each_column!(self, column => column.truncate(count));

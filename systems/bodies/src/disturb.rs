@@ -2,19 +2,22 @@
 //!
 //! A changed block concerns a sleeper whose box, next move or ground reaches its cell. Such a one is asked whether its next
 //! move would still be like its last: by the [ground](crate::flat_ground) as most have it, or by taking that move. If so, it
-//! sleeps on, and at most its speed decays otherwise from then on; if not, it wakes. Cost: O(changes + sleepers of the
-//! chunks that they are in or beside), most of it for the sleepers concerned.
+//! sleeps on, and at most its speed decays otherwise from then on; if not, it wakes. Cost: O(changes + sleepers over the
+//! columns that have changed and those beside them), most of it for the sleepers concerned; and what is awake in the
+//! chunks, and held at the edge of what is loaded.
 
 use rayon::prelude::*;
 
+use crate::changed_cells::{ChangedCells, FROZEN_REACH};
 use crate::exact::Scratch;
 use crate::flat_ground::FlatGround;
 use crate::kernel::slide_of_sleeper;
 use crate::parallel::{scratch_of_thread, spread};
-use crate::pool::{ChangedCells, FROZEN_REACH, Places, Pool};
+use crate::pool::{FROZEN, Places, Pool};
 use crate::population::Population;
 use crate::rules::{Moment, Rules};
 use crate::sleep;
+use crate::sleeper_columns::{NOWHERE, corner_of};
 use crate::terrain::Surroundings;
 use crate::world_terrain::{TiledTerrain, WorldTerrain};
 use crate::{Flags, Materials};
@@ -145,10 +148,10 @@ impl Pool {
         reached.cells.clear();
         reached.rows.clear();
         blocks.iter().for_each(|&(_, at)| reached.cells.add(at, self.chunk));
-        self.thaw(&reached.cells, number, changed.places, changed.ticks);
+        self.thaw(&reached.cells, number, changed.places, changed.ticks, &mut reached.rows);
         if !reached.cells.is_empty() {
             reached.cells.sort();
-            self.reached_sleepers(&reached.cells, &mut reached.rows);
+            self.reached_sleepers(&reached.cells, number, changed.places, &mut reached.rows);
         }
         if !reached.rows.is_empty() {
             if self.stale && self.tile.is_built() {
@@ -158,6 +161,39 @@ impl Pool {
             self.ask_sleepers(number, &reached.rows, changed);
         }
         self.reached = reached;
+    }
+
+    /// Wakes what is frozen where a block of its way has changed. `rows` is room for it.
+    fn thaw(&mut self, changed: &ChangedCells, pool: u32, places: &Places, ticks: u64, rows: &mut Vec<u32>) {
+        let frozen = self.frozen_since.keys().filter_map(|&number| places.find(number));
+        rows.extend(frozen.map(|(_, row)| row as u32));
+        rows.retain(|&row| changed.any_on_way(&self.rows.body(row as usize), self.chunk));
+        // Ascending: one that wakes changes places with none that is still to wake.
+        rows.sort_unstable();
+        rows.drain(..).for_each(|row| self.wake(row as usize, pool, places, ticks));
+    }
+
+    /// Writes the rows of the sleepers whose boxes, next moves or ground reach one of the changed cells to `found`, in
+    /// ascending order.
+    fn reached_sleepers(&mut self, changed: &ChangedCells, pool: u32, places: &Places, found: &mut Vec<u32>) {
+        let sleeps = |flags: Flags| flags.0 & FROZEN.0 == Flags::SLEEPS.0;
+        let Pool { sleepers, rows, awake, chunk, .. } = self;
+        if sleepers.wants_order() {
+            let corner = |row: usize| {
+                if sleeps(rows.flags[row]) { corner_of(rows.x[row], rows.z[row], *chunk) } else { NOWHERE }
+            };
+            let order = sleepers.sort(*awake, (*awake..rows.len()).map(corner));
+            rows.reorder(*awake, &order);
+            (*awake..rows.len()).for_each(|row| places.set(rows.number[row], pool, row));
+        }
+        sleepers.visit(&changed.corners(), *awake..rows.len(), |row| {
+            let position = [rows.x[row], rows.y[row], rows.z[row]];
+            if sleeps(rows.flags[row]) && changed.any_within_reach(position, *chunk) {
+                found.push(row as u32);
+            }
+        });
+        found.sort_unstable();
+        found.dedup();
     }
 
     /// Lets sleepers wake that would move, and the speeds of the others decay as they do on the ground as it is now.

@@ -4,8 +4,8 @@
 //! touches, and sleepers share columns. Whatever is not as plain is left to the exact path.
 
 use crate::body::{Body, Flags, floor};
+use crate::changed_cells::SLEEPER_REACH;
 use crate::material::{Footing, MaterialId, Traits};
-use crate::pool::SLEEPER_REACH;
 use crate::rules::EPSILON;
 use crate::sleep;
 use crate::terrain::{Surroundings, Terrain};

@@ -48,6 +48,7 @@
 //! ```
 
 mod body;
+mod changed_cells;
 mod columns;
 mod disturb;
 mod dropped;
@@ -68,6 +69,7 @@ pub mod reference;
 pub mod rules;
 mod settle;
 mod sleep;
+mod sleeper_columns;
 mod state_hash;
 mod stored;
 mod terrain;

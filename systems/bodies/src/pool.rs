@@ -2,23 +2,22 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::body::{Body, Flags, floor};
+use crate::body::{Flags, floor};
 use crate::columns::{Columns, Row};
 use crate::disturb::Reached;
 use crate::kernel::tile::Tile;
 use crate::merge::can_merge;
 use crate::population::ticks_left;
-use crate::rules::{HALF_WIDTH, HEIGHT};
 use crate::settle::Settled;
 use crate::sleep;
+use crate::sleeper_columns::SleeperColumns;
 use crate::state_hash::SleeperSums;
 use rustc_hash::FxHashMap;
 use voxtick_engine::DirtySet;
-use voxtick_worlds::{BlockPos, ChunkPos};
+use voxtick_worlds::ChunkPos;
 
 /// The bodies of one chunk.
 #[derive(Debug, Default)]
@@ -49,7 +48,8 @@ pub(crate) struct Pool {
     /// The tick for which it is listed as due.
     pub(crate) listed_due: u64,
     /// The tick in which frozen rows were frozen, by number: few are at any time.
-    frozen_since: FxHashMap<u32, u32>,
+    pub(crate) frozen_since: FxHashMap<u32, u32>,
+    pub(crate) sleepers: SleeperColumns,
     pub(crate) sleeper_sums: SleeperSums,
     pub(crate) settled: Settled,
     pub(crate) reached: Reached,
@@ -69,14 +69,8 @@ pub(crate) struct Places {
     pub(crate) restless: DirtySet,
 }
 
-/// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
-pub(crate) const SLEEPER_REACH: f64 = HALF_WIDTH + 0.001;
-/// How far a sleeper would fall in its moving phase, and a little.
-const SLEEPER_FALL: f64 = 0.17;
-/// How many columns away from its chunk a frozen body can look, and a few more: faster ones are not frozen.
-pub(crate) const FROZEN_REACH: i32 = 8;
 /// Flags of a row that is held and put aside.
-const FROZEN: Flags = Flags::SLEEPS.with(Flags::UNLOADED);
+pub(crate) const FROZEN: Flags = Flags::SLEEPS.with(Flags::UNLOADED);
 const ROW_BITS: u32 = 24;
 const POOL_BITS: u32 = 20;
 /// Pool number of what does not exist.
@@ -177,6 +171,7 @@ impl Pool {
             self.sleepers_changed();
         } else {
             self.exchange(at, self.awake, pool, places);
+            self.sleepers.came_to(at);
             self.one_more_awake(row.body.position[1], pool, places);
         }
     }
@@ -187,16 +182,18 @@ impl Pool {
         if row >= self.awake {
             self.forget_sleeper(row);
         }
+        self.mergeable -= usize::from(can_merge(&self.rows, row));
+        // PERF: two rows move up; exchanged, what goes would be written twice more.
         let mut hole = row;
         if row < self.awake {
             self.awake -= 1;
-            self.exchange(row, self.awake, pool, places);
+            self.move_row(self.awake, row, pool, places);
             hole = self.awake;
         }
         let last = self.rows.len() - 1;
-        self.exchange(hole, last, pool, places);
-        self.mergeable -= usize::from(can_merge(&self.rows, last));
-        self.rows.swap_remove(last);
+        self.move_row(last, hole, pool, places);
+        self.sleepers.came_to(hole);
+        self.rows.truncate(last);
         removed
     }
 
@@ -206,6 +203,7 @@ impl Pool {
         let row = self.awake;
         self.rows.flags[row] = self.rows.flags[row].with(Flags::SLEEPS).with(slide);
         self.rows.vy[row] = f64::from_bits(ticks);
+        self.sleepers.came_to(row);
     }
 
     /// Puts a row that is held at the edge of what is loaded aside, with `ticks` run so far, this one included. It stands
@@ -214,18 +212,6 @@ impl Pool {
         self.set_aside(row, pool, places);
         self.rows.flags[self.awake] = self.rows.flags[self.awake].with(Flags::SLEEPS);
         self.frozen_since.insert(self.rows.number[self.awake], ticks as u32);
-    }
-
-    /// Wakes what is frozen where a block of its way has changed.
-    pub(crate) fn thaw(&mut self, changed: &ChangedCells, pool: u32, places: &Places, ticks: u64) {
-        if self.frozen_since.is_empty() {
-            return;
-        }
-        for row in self.awake..self.rows.len() {
-            if self.rows.flags[row].has(FROZEN) && changed.any_on_way(&self.rows.body(row), self.chunk) {
-                self.wake(row, pool, places, ticks);
-            }
-        }
     }
 
     /// A row as it is when `ticks` ticks have been run.
@@ -261,6 +247,7 @@ impl Pool {
         self.rows.set_body(row, &body);
         self.rows.born[row] = born;
         self.exchange(row, self.awake, pool, places);
+        self.sleepers.came_to(row);
         self.one_more_awake(body.position[1], pool, places);
     }
 
@@ -319,6 +306,7 @@ impl Pool {
 
     /// Removes all marked rows in one pass that keeps the order of the others.
     pub(crate) fn remove_marked(&mut self, pool: u32, places: &mut Places) {
+        self.sleepers.give_up();
         for row in self.awake..self.rows.len() {
             if self.rows.flags[row].has(Flags::GONE) {
                 self.forget_sleeper(row);
@@ -331,10 +319,7 @@ impl Pool {
                 places.give_back(self.rows.number[row]);
                 continue;
             }
-            if kept != row {
-                self.rows.copy(row, kept);
-                places.set(self.rows.number[kept], pool, kept);
-            }
+            self.move_row(row, kept, pool, places);
             kept += 1;
             awake += usize::from(row < self.awake);
         }
@@ -343,31 +328,18 @@ impl Pool {
         self.gone = 0;
     }
 
-    /// Writes the rows of the sleepers whose boxes, next moves or ground reach one of the changed cells to `found`, in
-    /// ascending order.
-    pub(crate) fn reached_sleepers(&self, changed: &ChangedCells, found: &mut Vec<u32>) {
-        let (west, north) = (f64::from(self.chunk.x) * 16.0 - 1.0, f64::from(self.chunk.z) * 16.0 - 1.0);
-        let rows = &self.rows;
-        // In columns from one before the chunk on: never below 0 where there is a sleeper.
-        let columns = rows.x[self.awake..].iter().zip(&rows.z[self.awake..]);
-        for (row, (x, z)) in (self.awake..).zip(columns.map(|(x, z)| (x - west, z - north))) {
-            if changed.any_near(x, z) && rows.flags[row].has(Flags::SLEEPS) {
-                // Cutting off rounds down.
-                let (low_x, high_x) = ((x - SLEEPER_REACH) as usize, (x + SLEEPER_REACH) as usize);
-                let (low_z, high_z) = ((z - SLEEPER_REACH) as usize, (z + SLEEPER_REACH) as usize);
-                let y = rows.y[row];
-                let heights = floor(y - SLEEPER_FALL) - 1..=floor(y + HEIGHT);
-                if changed.any_within([low_x, high_x], [low_z, high_z], &heights) {
-                    found.push(row as u32);
-                }
-            }
-        }
-    }
-
     /// Forgets that rows were found clear, because the terrain has changed.
     pub(crate) fn forget_clear(&mut self) {
         for flags in &mut self.rows.flags[..self.awake] {
             *flags = flags.without(Flags::CLEAR);
+        }
+    }
+
+    /// Writes a row over another.
+    fn move_row(&mut self, from: usize, to: usize, pool: u32, places: &Places) {
+        if from != to {
+            self.rows.copy(from, to);
+            places.set(self.rows.number[to], pool, to);
         }
     }
 
@@ -396,88 +368,5 @@ impl Pool {
         if self.rows.flags[row].has(FROZEN) {
             self.frozen_since.remove(&self.rows.number[row]);
         }
-    }
-}
-
-/// Columns along one edge of what a pool's sleepers reach.
-const EDGE: usize = 18;
-
-/// Changed cells in and around one chunk, by column.
-#[derive(Debug, Default)]
-pub(crate) struct ChangedCells {
-    /// One bit a column, one word for each `z`; as many as five bits can tell.
-    columns: [u32; 32],
-    /// The same for what is up to [`FROZEN_REACH`] columns from the chunk.
-    around: [u32; 32],
-    cells: Vec<(u16, i32)>,
-}
-
-impl ChangedCells {
-    /// Forgets all cells.
-    pub(crate) fn clear(&mut self) {
-        self.columns = [0; 32];
-        self.around = [0; 32];
-        self.cells.clear();
-    }
-
-    /// Adds a cell, unless it is too far from the chunk to concern anything in it.
-    pub(crate) fn add(&mut self, at: BlockPos, chunk: ChunkPos) {
-        let column = |along: i32, chunk: i32, reach: i32, edge: usize| {
-            let column = i64::from(along) - i64::from(chunk) * 16 + i64::from(reach);
-            usize::try_from(column).ok().filter(|&column| column < edge)
-        };
-        let around =
-            [(at.x, chunk.x), (at.z, chunk.z)].map(|(at, chunk)| column(at, chunk, FROZEN_REACH, 32));
-        if let [Some(x), Some(z)] = around {
-            self.around[z] |= 1 << x;
-        }
-        if let (Some(x), Some(z)) = (column(at.x, chunk.x, 1, EDGE), column(at.z, chunk.z, 1, EDGE)) {
-            self.columns[z] |= 1 << x;
-            self.cells.push(((z * EDGE + x) as u16, at.y));
-        }
-    }
-
-    /// To be called when all cells have been added.
-    pub(crate) fn sort(&mut self) {
-        self.cells.sort_unstable();
-        self.cells.dedup();
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
-
-    /// True where a column has changed that a body of the chunk looks at on its next move, or that is beside one.
-    fn any_on_way(&self, body: &Body, chunk: ChunkPos) -> bool {
-        let (low, high) = body.bounds().swept(body.velocity).cells();
-        let column = |along: i32, chunk: i32| {
-            (i64::from(along) - i64::from(chunk) * 16 + i64::from(FROZEN_REACH)).clamp(0, 31) as usize
-        };
-        // Fluids flow by what is beside and beyond.
-        let [from_x, to_x] = [column(low[0] - 2, chunk.x), column(high[0] + 1, chunk.x)];
-        let [from_z, to_z] = [column(low[2] - 2, chunk.z), column(high[2] + 1, chunk.z)];
-        let way = !0 << from_x & !0 >> (31 - to_x);
-        self.around[from_z..=to_z].iter().any(|&line| line & way != 0)
-    }
-
-    /// False where no column that a sleeper at `x` and `z` reaches has changed. Can be true by a hair too soon.
-    #[inline(always)]
-    fn any_near(&self, x: f64, z: f64) -> bool {
-        // PERF: the sum with 2^52 rounds to whole numbers, half a column earlier; conversions took four times as long as all
-        // the rest, and every sleeper of a chunk is asked.
-        let column = |along: f64| (along - 0.5 + 4_503_599_627_370_496.0).to_bits() as usize & 31;
-        let reach = SLEEPER_REACH + 1.0e-9;
-        let lines = self.columns[column(z - reach)] | self.columns[column(z + reach)];
-        lines & (1 << column(x - reach) | 1 << column(x + reach)) != 0
-    }
-
-    fn any_within(&self, x: [usize; 2], z: [usize; 2], heights: &RangeInclusive<i32>) -> bool {
-        z.iter().any(|z| {
-            x.iter().any(|x| {
-                let column = (z * EDGE + x) as u16;
-                let first = self.cells.partition_point(|&cell| cell < (column, *heights.start()));
-                self.cells.get(first).is_some_and(|&cell| cell <= (column, *heights.end()))
-            })
-        })
     }
 }

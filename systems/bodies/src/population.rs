@@ -92,8 +92,8 @@ impl Default for Settings {
 
 /// All bodies of one world.
 ///
-/// Rows live in pools, one for each chunk that has bodies; a body takes 76 bytes. Cost of a tick: O(awake bodies), and for
-/// each chunk with changed blocks in or beside it O(changes + its sleepers). A body at rest sleeps: it is in no loop until a
+/// Rows live in pools, one for each chunk that has bodies; a body takes 76 bytes. Cost of a tick: O(awake bodies), and
+/// O(changed blocks + sleepers over their columns and those beside). A body at rest sleeps: it is in no loop until a
 /// block changes that its box or ground touches, a chunk comes or goes, or it is thrown, and what it has become meanwhile
 /// is worked out then, to the bit. So is what [`Population::view`] and [`Population::iter`] tell of a sleeper. One that the
 /// change leaves at rest sleeps on.

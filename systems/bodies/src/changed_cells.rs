@@ -1,0 +1,114 @@
+//! The changed cells in and around one chunk, and which bodies they concern.
+
+use std::ops::RangeInclusive;
+
+use crate::body::{Body, floor};
+use crate::rules::{HALF_WIDTH, HEIGHT};
+use voxtick_worlds::{BlockPos, ChunkPos};
+
+/// Half a box and all that a sleeper can still drift: cells farther away do not concern it.
+pub(crate) const SLEEPER_REACH: f64 = HALF_WIDTH + 0.001;
+/// How far a sleeper would fall in its moving phase, and a little.
+const SLEEPER_FALL: f64 = 0.17;
+/// How many columns away from its chunk a frozen body can look, and a few more: faster ones are not frozen.
+pub(crate) const FROZEN_REACH: i32 = 8;
+/// Columns along one edge of what a pool's sleepers reach.
+const EDGE: usize = 18;
+
+/// Changed cells in and around one chunk, by column.
+#[derive(Debug, Default)]
+pub(crate) struct ChangedCells {
+    /// One bit a column, one word for each `z`; as many as five bits can tell.
+    columns: [u32; 32],
+    /// The same for what is up to [`FROZEN_REACH`] columns from the chunk.
+    around: [u32; 32],
+    cells: Vec<(u16, i32)>,
+}
+
+impl ChangedCells {
+    /// Forgets all cells.
+    pub(crate) fn clear(&mut self) {
+        self.columns = [0; 32];
+        self.around = [0; 32];
+        self.cells.clear();
+    }
+
+    /// Adds a cell, unless it is too far from the chunk to concern anything in it.
+    pub(crate) fn add(&mut self, at: BlockPos, chunk: ChunkPos) {
+        let column = |along: i32, chunk: i32, reach: i32, edge: usize| {
+            let column = i64::from(along) - i64::from(chunk) * 16 + i64::from(reach);
+            usize::try_from(column).ok().filter(|&column| column < edge)
+        };
+        let around =
+            [(at.x, chunk.x), (at.z, chunk.z)].map(|(at, chunk)| column(at, chunk, FROZEN_REACH, 32));
+        if let [Some(x), Some(z)] = around {
+            self.around[z] |= 1 << x;
+        }
+        if let (Some(x), Some(z)) = (column(at.x, chunk.x, 1, EDGE), column(at.z, chunk.z, 1, EDGE)) {
+            self.columns[z] |= 1 << x;
+            self.cells.push(((z * EDGE + x) as u16, at.y));
+        }
+    }
+
+    /// To be called when all cells have been added.
+    pub(crate) fn sort(&mut self) {
+        self.cells.sort_unstable();
+        self.cells.dedup();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// True where a column has changed that a body of the chunk looks at on its next move, or that is beside one.
+    pub(crate) fn any_on_way(&self, body: &Body, chunk: ChunkPos) -> bool {
+        let (low, high) = body.bounds().swept(body.velocity).cells();
+        let column = |along: i32, chunk: i32| {
+            (i64::from(along) - i64::from(chunk) * 16 + i64::from(FROZEN_REACH)).clamp(0, 31) as usize
+        };
+        // Fluids flow by what is beside and beyond.
+        let [from_x, to_x] = [column(low[0] - 2, chunk.x), column(high[0] + 1, chunk.x)];
+        let [from_z, to_z] = [column(low[2] - 2, chunk.z), column(high[2] + 1, chunk.z)];
+        let way = !0 << from_x & !0 >> (31 - to_x);
+        self.around[from_z..=to_z].iter().any(|&line| line & way != 0)
+    }
+
+    /// The columns that the lowest corner of a sleeper's reach can lie in where it reaches a changed one: a word for each
+    /// `z`, both from the column north-west of the chunk on.
+    pub(crate) fn corners(&self) -> [u32; EDGE - 1] {
+        std::array::from_fn(|z| {
+            let both = self.columns[z] | self.columns[z + 1];
+            (both | both >> 1) & ((1 << (EDGE - 1)) - 1)
+        })
+    }
+
+    /// True where a sleeper at `position` in the chunk, its next move or its ground reaches a changed cell.
+    #[inline]
+    pub(crate) fn any_within_reach(&self, [x, y, z]: [f64; 3], chunk: ChunkPos) -> bool {
+        // In columns from one before the chunk on: never below 0, so that cutting off rounds down.
+        let [x, z] = [(x, chunk.x), (z, chunk.z)].map(|(at, chunk)| at - (f64::from(chunk) * 16.0 - 1.0));
+        if !self.any_near(x, z) {
+            return false;
+        }
+        let columns = |along: f64| [(along - SLEEPER_REACH) as usize, (along + SLEEPER_REACH) as usize];
+        let heights = floor(y - SLEEPER_FALL) - 1..=floor(y + HEIGHT);
+        columns(z).iter().any(|&z| columns(x).iter().any(|&x| self.any_changed([x, z], &heights)))
+    }
+
+    /// False where no column that a sleeper at `x` and `z` reaches has changed. Can be true by a hair too soon.
+    #[inline(always)]
+    fn any_near(&self, x: f64, z: f64) -> bool {
+        // PERF: the sum with 2^52 rounds to whole numbers, half a column earlier; conversions took four times as long as all
+        // the rest, and most who are asked lie beside.
+        let column = |along: f64| (along - 0.5 + 4_503_599_627_370_496.0).to_bits() as usize & 31;
+        let reach = SLEEPER_REACH + 1.0e-9;
+        let lines = self.columns[column(z - reach)] | self.columns[column(z + reach)];
+        lines & (1 << column(x - reach) | 1 << column(x + reach)) != 0
+    }
+
+    fn any_changed(&self, [x, z]: [usize; 2], heights: &RangeInclusive<i32>) -> bool {
+        let column = (z * EDGE + x) as u16;
+        let first = self.cells.partition_point(|&cell| cell < (column, *heights.start()));
+        self.cells.get(first).is_some_and(|&cell| cell <= (column, *heights.end()))
+    }
+}
