@@ -50,6 +50,7 @@
 mod body;
 mod changed_cells;
 mod columns;
+mod despawn;
 mod disturb;
 mod dropped;
 mod events;

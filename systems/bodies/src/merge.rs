@@ -11,6 +11,7 @@
 
 use crate::body::{Bounds, Flags, floor};
 use crate::columns::{Columns, NEVER_PICK_UP};
+use crate::despawn::ticks_until_despawn;
 use crate::disturb::NEIGHBOURS;
 use crate::pool::Pool;
 use crate::population::Population;
@@ -276,8 +277,7 @@ impl Pool {
         self.set_age(row, grown.age, ticks);
         self.rows.pickup[row] = grown.pickup;
         self.rows.count[row][0] = grown.count;
-        let left = u64::from((DESPAWN_AGE.cast_signed() - grown.age).max(0).cast_unsigned());
-        self.next_due = self.next_due.min(ticks + left);
+        self.vanishing.add(ticks + ticks_until_despawn(grown.age), grown.number, self.rows.len());
     }
 
     /// True where a row looks for others when `ticks` ticks have been run. While all sleep, the next time is worked out

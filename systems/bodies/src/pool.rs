@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::body::{Flags, floor};
 use crate::columns::{Columns, Row};
+use crate::despawn::{Vanishing, ticks_until_despawn};
 use crate::disturb::Reached;
 use crate::kernel::tile::Tile;
 use crate::merge::can_merge;
-use crate::population::ticks_left;
 use crate::settle::Settled;
 use crate::sleep;
 use crate::sleeper_columns::SleeperColumns;
@@ -43,8 +43,7 @@ pub(crate) struct Pool {
     pub(crate) next_look: u64,
     /// How many rows are marked as gone.
     gone: usize,
-    /// No row is due to vanish before this tick.
-    pub(crate) next_due: u64,
+    pub(crate) vanishing: Vanishing,
     /// The tick for which it is listed as due.
     pub(crate) listed_due: u64,
     /// The tick in which frozen rows were frozen, by number: few are at any time.
@@ -150,14 +149,15 @@ impl Places {
 
 impl Pool {
     pub(crate) fn new(chunk: ChunkPos) -> Pool {
-        Pool { chunk, next_due: u64::MAX, listed_due: u64::MAX, ..Pool::default() }
+        Pool { chunk, listed_due: u64::MAX, ..Pool::default() }
     }
 
     /// Adds a row, and looks to it that it vanishes in time.
     pub(crate) fn take_over(&mut self, row: &Row, pool: u32, places: &Places, ticks: u64) {
         self.add(row, pool, places);
         if !row.body.flags.has(Flags::NEVER_DESPAWN) {
-            self.next_due = self.next_due.min(ticks + ticks_left(row.born, ticks));
+            let age = (ticks as u32).wrapping_sub(row.born).cast_signed();
+            self.vanishing.add(ticks + ticks_until_despawn(age), row.number, self.rows.len());
         }
     }
 

@@ -459,15 +459,6 @@ impl Population {
         self.list_due(pool);
     }
 
-    /// To be called when something in a pool may vanish earlier than before.
-    pub(crate) fn list_due(&mut self, number: u32) {
-        let pool = &mut self.pools[number as usize];
-        if pool.next_due < pool.listed_due {
-            pool.listed_due = pool.next_due;
-            self.due.push(Reverse((pool.next_due, number)));
-        }
-    }
-
     /// Writes the pools that have awake rows to `restless`, ascending, and forgets them.
     pub(crate) fn take_restless(&self, restless: &mut Vec<u32>) {
         restless.clear();
@@ -501,12 +492,6 @@ impl Population {
             sleeps: pool.rows.flags[row].has(Flags::SLEEPS),
         }
     }
-}
-
-/// Ticks until a body born in `born` vanishes.
-pub(crate) fn ticks_left(born: u32, ticks: u64) -> u64 {
-    let age = (ticks as u32).wrapping_sub(born).cast_signed();
-    u64::from((crate::rules::DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned())
 }
 
 pub(crate) fn chunk_of(position: [f64; 3]) -> ChunkPos {

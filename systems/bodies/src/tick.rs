@@ -1,13 +1,11 @@
 //! One tick of all bodies: look at what changed, move, deal with what came of it, age, merge.
 
-use std::cmp::Reverse;
 use std::sync::Mutex;
 
-use crate::body::Flags;
 use crate::kernel::Tally;
 use crate::parallel::{Shared, step_pools};
 use crate::population::Population;
-use crate::rules::{DESPAWN_AGE, Moment, VOID_DEPTH};
+use crate::rules::{Moment, VOID_DEPTH};
 use crate::settle::Aftermath;
 use voxtick_worlds::World;
 
@@ -49,41 +47,6 @@ impl Population {
         self.despawn();
         self.events.sort();
         tally
-    }
-
-    /// Removes what has reached the age of 6,000 ticks.
-    fn despawn(&mut self) {
-        let ticks = self.ticks;
-        while let Some(&Reverse((due, number))) = self.due.peek().filter(|next| next.0.0 <= ticks) {
-            self.due.pop();
-            let pool = number as usize;
-            if self.pools[pool].listed_due != due {
-                continue;
-            }
-            let mut next_due = u64::MAX;
-            self.movers.clear();
-            let rows = &self.pools[pool].rows;
-            for row in 0..rows.len() {
-                if rows.flags[row].has(Flags::NEVER_DESPAWN) {
-                    continue;
-                }
-                let age = self.pools[pool].age_now(row, ticks);
-                match u64::from((DESPAWN_AGE.cast_signed() - age).max(0).cast_unsigned()) {
-                    0 => self.movers.push(rows.number[row]),
-                    left => next_due = next_due.min(ticks + left),
-                }
-            }
-            self.pools[pool].next_due = next_due;
-            self.pools[pool].listed_due = u64::MAX;
-            self.list_due(number);
-            for place in 0..self.movers.len() {
-                let id = self.id(self.movers[place]);
-                if self.take(id).is_some() {
-                    self.ledger.despawned += 1;
-                    self.events.despawned.push(id);
-                }
-            }
-        }
     }
 }
 
