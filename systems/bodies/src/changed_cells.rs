@@ -22,7 +22,35 @@ pub(crate) struct ChangedCells {
     columns: [u32; 32],
     /// The same for what is up to [`FROZEN_REACH`] columns from the chunk.
     around: [u32; 32],
+    /// The lowest and the highest of these.
+    heights: Option<(i32, i32)>,
     cells: Vec<(u16, i32)>,
+}
+
+/// Where a body that is held looks at blocks on its next move.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    /// From the column [`FROZEN_REACH`] before the chunk on, both ends included.
+    x: (u8, u8),
+    z: (u8, u8),
+    heights: (i16, i16),
+}
+
+impl Way {
+    /// That of a body of this chunk that is not too fast to be frozen.
+    pub(crate) fn of(body: &Body, chunk: ChunkPos) -> Way {
+        let (low, high) = body.bounds().swept(body.velocity).cells();
+        let column = |along: i32, chunk: i32| {
+            (i64::from(along) - i64::from(chunk) * 16 + i64::from(FROZEN_REACH)).clamp(0, 31) as u8
+        };
+        let height = |y: i32| y.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+        // Fluids flow by what is beside, above and beyond, and a push leads somewhat farther.
+        Way {
+            x: (column(low[0] - 2, chunk.x), column(high[0] + 1, chunk.x)),
+            z: (column(low[2] - 2, chunk.z), column(high[2] + 1, chunk.z)),
+            heights: (height(low[1] - 3), height(high[1] + 3)),
+        }
+    }
 }
 
 impl ChangedCells {
@@ -30,6 +58,7 @@ impl ChangedCells {
     pub(crate) fn clear(&mut self) {
         self.columns = [0; 32];
         self.around = [0; 32];
+        self.heights = None;
         self.cells.clear();
     }
 
@@ -43,6 +72,8 @@ impl ChangedCells {
             [(at.x, chunk.x), (at.z, chunk.z)].map(|(at, chunk)| column(at, chunk, FROZEN_REACH, 32));
         if let [Some(x), Some(z)] = around {
             self.around[z] |= 1 << x;
+            let (lowest, highest) = self.heights.unwrap_or((at.y, at.y));
+            self.heights = Some((lowest.min(at.y), highest.max(at.y)));
         }
         if let (Some(x), Some(z)) = (column(at.x, chunk.x, 1, EDGE), column(at.z, chunk.z, 1, EDGE)) {
             self.columns[z] |= 1 << x;
@@ -60,17 +91,13 @@ impl ChangedCells {
         self.cells.is_empty()
     }
 
-    /// True where a column has changed that a body of the chunk looks at on its next move, or that is beside one.
-    pub(crate) fn any_on_way(&self, body: &Body, chunk: ChunkPos) -> bool {
-        let (low, high) = body.bounds().swept(body.velocity).cells();
-        let column = |along: i32, chunk: i32| {
-            (i64::from(along) - i64::from(chunk) * 16 + i64::from(FROZEN_REACH)).clamp(0, 31) as usize
-        };
-        // Fluids flow by what is beside and beyond.
-        let [from_x, to_x] = [column(low[0] - 2, chunk.x), column(high[0] + 1, chunk.x)];
-        let [from_z, to_z] = [column(low[2] - 2, chunk.z), column(high[2] + 1, chunk.z)];
-        let way = !0 << from_x & !0 >> (31 - to_x);
-        self.around[from_z..=to_z].iter().any(|&line| line & way != 0)
+    /// False where no block that a held body looks at has changed. Can be true too soon.
+    pub(crate) fn any_on(&self, way: &Way) -> bool {
+        let Some((lowest, highest)) = self.heights else { return false };
+        let columns = !0 << way.x.0 & !0 >> (31 - way.x.1);
+        lowest <= way.heights.1.into()
+            && highest >= way.heights.0.into()
+            && self.around[way.z.0.into()..=way.z.1.into()].iter().any(|&line| line & columns != 0)
     }
 
     /// The columns that the lowest corner of a sleeper's reach can lie in where it reaches a changed one: a word for each

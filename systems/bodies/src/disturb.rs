@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use crate::body::Body;
 use crate::changed_cells::{ChangedCells, FROZEN_REACH};
 use crate::exact::Scratch;
 use crate::flat_ground::FlatGround;
@@ -36,6 +37,9 @@ pub(crate) struct Reached {
     cells: ChangedCells,
     /// Rows of sleepers, ascending.
     rows: Vec<u32>,
+    /// Those whose speeds decay otherwise now, and how.
+    sliding_rows: Vec<u32>,
+    sliding: Vec<(Body, Flags)>,
 }
 
 /// What pools need to know to follow changes.
@@ -158,16 +162,15 @@ impl Pool {
                 self.tile.rebuild(self.chunk, changed.world, changed.materials);
                 self.stale = false;
             }
-            self.ask_sleepers(number, &reached.rows, changed);
+            self.ask_sleepers(number, &mut reached, changed);
         }
         self.reached = reached;
     }
 
     /// Wakes what is frozen where a block of its way has changed. `rows` is room for it.
     fn thaw(&mut self, changed: &ChangedCells, pool: u32, places: &Places, ticks: u64, rows: &mut Vec<u32>) {
-        let frozen = self.frozen_since.keys().filter_map(|&number| places.find(number));
-        rows.extend(frozen.map(|(_, row)| row as u32));
-        rows.retain(|&row| changed.any_on_way(&self.rows.body(row as usize), self.chunk));
+        let concerned = self.frozen.iter().filter(|(_, frozen)| changed.any_on(&frozen.way));
+        rows.extend(concerned.filter_map(|(&number, _)| places.find(number)).map(|(_, row)| row as u32));
         // Ascending: one that wakes changes places with none that is still to wake.
         rows.sort_unstable();
         rows.drain(..).for_each(|row| self.wake(row as usize, pool, places, ticks));
@@ -197,36 +200,39 @@ impl Pool {
     }
 
     /// Lets sleepers wake that would move, and the speeds of the others decay as they do on the ground as it is now.
-    fn ask_sleepers(&mut self, number: u32, sleepers: &[u32], changed: Changed<'_>) {
+    fn ask_sleepers(&mut self, number: u32, reached: &mut Reached, changed: Changed<'_>) {
         let mut scratch = scratch_of_thread(changed.scratch);
         let world = WorldTerrain::around(changed.world, changed.materials, self.chunk);
+        let terrain = TiledTerrain { tile: &self.tile, world: &world };
+        let ground = Surroundings { terrain: &terrain, materials: changed.materials };
         let mut flat = FlatGround::around(self.chunk.x * 16, self.chunk.z * 16);
-        // Ascending: one that wakes changes places with one that was asked before it, or is not concerned.
-        for &row in sleepers {
-            let row = row as usize;
-            let body = self.rows.body(row);
-            let terrain = TiledTerrain { tile: &self.tile, world: &world };
-            let ground = Surroundings { terrain: &terrain, materials: changed.materials };
+        let Reached { rows, sliding_rows, sliding, .. } = reached;
+        rows.retain(|&row| {
+            let body = self.rows.body(row as usize);
             let mut exactly = || {
                 let (before, tick) = sleep::before_next_move(&body, changed.ticks);
                 let moment = Moment { tick, seed: 0 };
-                slide_of_sleeper(&before, self.rows.number[row], ground, changed.rules, moment, &mut scratch)
+                let number = self.rows.number[row as usize];
+                slide_of_sleeper(&before, number, ground, changed.rules, moment, &mut scratch)
             };
             let slide = flat.slide_of(&body, ground);
             debug_assert!(slide.is_none() || slide == exactly(), "{body:?}");
-            match slide.or_else(exactly) {
-                Some(slide) => self.sleep_on(row, slide, changed.ticks),
-                None => self.wake(row, number, changed.places, changed.ticks),
+            let slide = slide.or_else(exactly);
+            if let Some(slide) = slide.filter(|slide| body.flags.0 & Flags::SLIDE.0 != slide.0) {
+                sliding_rows.push(row);
+                sliding.push((body, slide));
             }
-        }
-    }
-
-    /// Lets the speed of a sleeper decay by `slide` from now on.
-    fn sleep_on(&mut self, row: usize, slide: Flags, ticks: u64) {
-        let body = self.rows.body(row);
-        if body.flags.0 & Flags::SLIDE.0 != slide.0 {
-            self.rows.set_body(row, &sleep::on_another_ground(&body, slide, ticks));
+            slide.is_none()
+        });
+        if !sliding.is_empty() {
+            sleep::lie_on_other_ground(sliding, changed.ticks);
+            sliding_rows
+                .drain(..)
+                .zip(sliding.drain(..))
+                .for_each(|(row, (body, _))| self.rows.set_body(row as usize, &body));
             self.sleepers_changed();
         }
+        // Ascending: one that wakes changes places with none that is still to wake.
+        rows.drain(..).for_each(|row| self.wake(row as usize, number, changed.places, changed.ticks));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::body::{Flags, floor};
+use crate::changed_cells::Way;
 use crate::columns::{Columns, Row};
 use crate::despawn::{Vanishing, ticks_until_despawn};
 use crate::disturb::Reached;
@@ -46,8 +47,8 @@ pub(crate) struct Pool {
     pub(crate) vanishing: Vanishing,
     /// The tick for which it is listed as due.
     pub(crate) listed_due: u64,
-    /// The tick in which frozen rows were frozen, by number: few are at any time.
-    pub(crate) frozen_since: FxHashMap<u32, u32>,
+    /// What is kept of frozen rows, by number: few are at any time.
+    pub(crate) frozen: FxHashMap<u32, Frozen>,
     pub(crate) sleepers: SleeperColumns,
     pub(crate) sleeper_sums: SleeperSums,
     pub(crate) settled: Settled,
@@ -66,6 +67,14 @@ pub(crate) struct Places {
     free: BinaryHeap<Reverse<u32>>,
     /// Between ticks, at least the pools with awake rows. Marked by whatever thread works on a pool.
     pub(crate) restless: DirtySet,
+}
+
+/// What is kept of a row that is held and put aside.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frozen {
+    /// Ticks run by then, cut to 32 bits.
+    since: u32,
+    pub(crate) way: Way,
 }
 
 /// Flags of a row that is held and put aside.
@@ -211,7 +220,8 @@ impl Pool {
     pub(crate) fn freeze(&mut self, row: usize, pool: u32, places: &Places, ticks: u64) {
         self.set_aside(row, pool, places);
         self.rows.flags[self.awake] = self.rows.flags[self.awake].with(Flags::SLEEPS);
-        self.frozen_since.insert(self.rows.number[self.awake], ticks as u32);
+        let way = Way::of(&self.rows.body(self.awake), self.chunk);
+        self.frozen.insert(self.rows.number[self.awake], Frozen { since: ticks as u32, way });
     }
 
     /// A row as it is when `ticks` ticks have been run.
@@ -293,8 +303,8 @@ impl Pool {
         if !self.rows.flags[row].has(FROZEN) {
             return 0;
         }
-        let since = self.frozen_since.get(&self.rows.number[row]).copied();
-        since.map_or(0, |since| (ticks as u32).wrapping_sub(since))
+        let frozen = self.frozen.get(&self.rows.number[row]);
+        frozen.map_or(0, |frozen| (ticks as u32).wrapping_sub(frozen.since))
     }
 
     /// Marks a row for [`Pool::remove_marked`]. Returns whether it is the first.
@@ -359,14 +369,14 @@ impl Pool {
 
     /// True where a row is frozen: its clock is put back every tick.
     pub(crate) fn any_frozen(&self) -> bool {
-        !self.frozen_since.is_empty()
+        !self.frozen.is_empty()
     }
 
     /// Forgets what is kept beside the row of a sleeper.
     fn forget_sleeper(&mut self, row: usize) {
         self.sleepers_changed();
         if self.rows.flags[row].has(FROZEN) {
-            self.frozen_since.remove(&self.rows.number[row]);
+            self.frozen.remove(&self.rows.number[row]);
         }
     }
 }
