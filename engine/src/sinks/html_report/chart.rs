@@ -130,6 +130,9 @@ pub(super) fn ticks(course: &Course, summary: &Summary) -> Markup {
             }
             (tick_numbers(course, HEIGHT))
         }
+        @if course.columns.iter().any(|column| column.bands.sum() > scale.top) {
+            p.note { "A mark at the top: longer than the scale, which would press all others flat." }
+        }
     }
 }
 
