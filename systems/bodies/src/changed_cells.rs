@@ -139,3 +139,24 @@ impl ChangedCells {
         self.cells.get(first).is_some_and(|&cell| cell <= (column, *heights.end()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A changed block once woke all that was held over its column, however far above.
+    #[test]
+    fn a_change_concerns_what_is_held_on_its_way_alone() {
+        let here = ChunkPos::new(3, -2);
+        let way = Way::of(&Body::new([48.1, 70.0, -24.5], [-0.4, -0.2, 0.0]), here);
+        let concerns = |x: i32, y: i32, z: i32| {
+            let mut changed = ChangedCells::default();
+            changed.add(BlockPos::new(x, y, z), here);
+            changed.any_on(&way)
+        };
+        assert!(concerns(48, 70, -25) && concerns(47, 69, -25) && concerns(46, 71, -26));
+        assert!(!concerns(48, 60, -25) && !concerns(48, 80, -25), "far below and above");
+        assert!(!concerns(55, 70, -25) && !concerns(48, 70, -31) && !concerns(44, 70, -25), "beside its way");
+        assert!(!ChangedCells::default().any_on(&way));
+    }
+}
