@@ -7,7 +7,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-pub(crate) use self::table::{grouped, per_cent, time};
+pub(crate) use self::table::{HEADER, figures, grouped, per_cent, time};
 use crate::history::{StageHistory, SystemTotals, TickHistory};
 use crate::report::TickReport;
 

@@ -13,7 +13,7 @@ use self::course::Course;
 use super::output::Output;
 use super::{Sink, SinkError};
 use crate::report::TickReport;
-use crate::summary::{Percentiles, StageSummary, Summary, grouped, per_cent, time};
+use crate::summary::{HEADER, Percentiles, StageSummary, Summary, figures, grouped, per_cent, time};
 
 /// Writes one HTML page when the run ends, to be opened in any browser and passed on as it is: it
 /// asks for no other file and holds no script.
@@ -151,9 +151,8 @@ fn stages(summary: &Summary) -> Markup {
         table {
             thead {
                 tr {
-                    @for head in
-                        ["stage", "min", "median", "p95", "p99", "max", "cpu/tick", "items/tick", "ns/item", "budget", "of the tick"]
-                    { th { (head) } }
+                    @for head in HEADER { th { (head) } }
+                    th { "of the tick" }
                 }
             }
             @for (place, stage) in summary.stages.iter().enumerate() {
@@ -161,10 +160,7 @@ fn stages(summary: &Summary) -> Markup {
                     tr {
                         th { i class={ "key s" (place % HUES) } {} (stage.name) }
                         (times(&stage.wall))
-                        td { @if let Some(cpu) = stage.cpu_total { (time(cpu.div_f64(ticks))) } }
-                        td { (grouped((stage.items as f64 / ticks).round() as u64)) }
-                        td { @if let Some(cost) = stage.nanoseconds_per_item { (format!("{cost:.2}")) } }
-                        td { (per_cent(stage.budget_share)) }
+                        @for figure in figures(stage, summary.ticks) { td { (figure.unwrap_or_default()) } }
                         (share(stage.tick_share, place))
                     }
                     tr.inner { td colspan="11" { (inside(stage, ticks)) } }

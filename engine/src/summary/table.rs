@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
-use super::{Percentiles, Summary};
+use super::{Percentiles, StageSummary, Summary};
 
 impl Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,7 +44,8 @@ impl Display for Summary {
     }
 }
 
-const HEADER: [&str; 10] =
+/// The columns: a name, five times, and [`figures`].
+pub(crate) const HEADER: [&str; 10] =
     ["stage", "min", "median", "p95", "p99", "max", "cpu/tick", "items/tick", "ns/item", "budget"];
 
 /// A line under the header and no others.
@@ -52,19 +53,10 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 
 impl Summary {
     fn table(&self) -> Table {
-        let ticks = self.ticks.max(1) as f64;
         let mut table = Table::new();
         table.load_style(STYLE).set_header(HEADER);
         for stage in &self.stages {
-            let cpu = stage.cpu_total.map(|total| time(total.div_f64(ticks)));
-            let per_item = stage.nanoseconds_per_item.map(|nanoseconds| format!("{nanoseconds:.2}"));
-            let figures = [
-                cpu,
-                Some(grouped((stage.items as f64 / ticks).round() as u64)),
-                per_item,
-                Some(per_cent(stage.budget_share)),
-            ];
-            table.add_row(row(stage.name, &stage.wall, figures));
+            table.add_row(row(stage.name, &stage.wall, figures(stage, self.ticks)));
         }
         table.add_row(row(
             "engine",
@@ -85,6 +77,17 @@ fn row(name: &str, wall: &Percentiles, figures: [Option<String>; 4]) -> Vec<Stri
         .chain(times)
         .chain(figures.into_iter().map(Option::unwrap_or_default))
         .collect()
+}
+
+/// What stands behind the times of a stage in a run of so many ticks; `None` where it is not known.
+pub(crate) fn figures(stage: &StageSummary, ticks: u64) -> [Option<String>; 4] {
+    let ticks = ticks.max(1) as f64;
+    [
+        stage.cpu_total.map(|total| time(total.div_f64(ticks))),
+        Some(grouped((stage.items as f64 / ticks).round() as u64)),
+        stage.nanoseconds_per_item.map(|nanoseconds| format!("{nanoseconds:.2}")),
+        Some(per_cent(stage.budget_share)),
+    ]
 }
 
 pub(crate) fn per_cent(share: f64) -> String {
