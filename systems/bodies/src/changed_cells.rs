@@ -36,13 +36,16 @@ pub(crate) struct Way {
     heights: (i16, i16),
 }
 
+/// A column along one axis, counted from the one `reach` before the chunk.
+fn column_from(along: i32, chunk: i32, reach: i32) -> i64 {
+    i64::from(along) - i64::from(chunk) * 16 + i64::from(reach)
+}
+
 impl Way {
     /// That of a body of this chunk that is not too fast to be frozen.
     pub(crate) fn of(body: &Body, chunk: ChunkPos) -> Way {
         let (low, high) = body.bounds().swept(body.velocity).cells();
-        let column = |along: i32, chunk: i32| {
-            (i64::from(along) - i64::from(chunk) * 16 + i64::from(FROZEN_REACH)).clamp(0, 31) as u8
-        };
+        let column = |along, chunk| column_from(along, chunk, FROZEN_REACH).clamp(0, 31) as u8;
         let height = |y: i32| y.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         // Fluids flow by what is beside, above and beyond, and a push leads somewhat farther.
         Way {
@@ -64,9 +67,8 @@ impl ChangedCells {
 
     /// Adds a cell, unless it is too far from the chunk to concern anything in it.
     pub(crate) fn add(&mut self, at: BlockPos, chunk: ChunkPos) {
-        let column = |along: i32, chunk: i32, reach: i32, edge: usize| {
-            let column = i64::from(along) - i64::from(chunk) * 16 + i64::from(reach);
-            usize::try_from(column).ok().filter(|&column| column < edge)
+        let column = |along, chunk, reach, edge| {
+            usize::try_from(column_from(along, chunk, reach)).ok().filter(|&column| column < edge)
         };
         let around =
             [(at.x, chunk.x), (at.z, chunk.z)].map(|(at, chunk)| column(at, chunk, FROZEN_REACH, 32));

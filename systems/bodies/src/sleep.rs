@@ -21,6 +21,11 @@ pub(crate) fn slide_bits(friction: f32, speed_factor: f32) -> Option<Flags> {
     Some(Flags(((friction * SPEED_FACTORS.len() + speed_factor) as u32) << SLIDE_SHIFT))
 }
 
+/// Ticks that a sleeper has slept when `ticks` ticks have been run.
+fn slept(body: &Body, ticks: u64) -> u64 {
+    ticks.saturating_sub(body.velocity[1].to_bits())
+}
+
 /// The body of a row after `ticks` ticks. One that does not sleep is as it is.
 ///
 /// A sleeper keeps in place of its vertical speed the number of ticks run when it fell asleep.
@@ -28,7 +33,7 @@ pub(crate) fn woken(body: &Body, ticks: u64) -> Body {
     if !body.flags.has(Flags::SLEEPS) {
         return *body;
     }
-    let slept = ticks.saturating_sub(body.velocity[1].to_bits());
+    let slept = slept(body, ticks);
     let mut woken = *body;
     woken.flags = body.flags.without(Flags::SLEEPS).without(Flags::SLIDE).without(Flags::OUTPUTS);
     let mut decay = Decay::default();
@@ -45,8 +50,7 @@ pub(crate) fn woken(body: &Body, ticks: u64) -> Body {
 
 /// A sleeper as it stands before its next move, when `ticks` ticks have been run, and the tick of that move.
 pub(crate) fn before_next_move(body: &Body, ticks: u64) -> (Body, u64) {
-    let asleep_at = body.velocity[1].to_bits();
-    let next = asleep_at + ticks.saturating_sub(asleep_at) / 4 * 4 + 3;
+    let next = body.velocity[1].to_bits() + slept(body, ticks) / 4 * 4 + 3;
     (woken(body, next), next)
 }
 
@@ -54,7 +58,7 @@ pub(crate) fn before_next_move(body: &Body, ticks: u64) -> (Body, u64) {
 /// had fallen asleep after their last.
 pub(crate) fn lie_on_other_ground(sleepers: &mut [(Body, Flags)], ticks: u64) {
     for few in sleepers.chunks_mut(Decay::SLEEPERS) {
-        let moves = |body: &Body| ticks.saturating_sub(body.velocity[1].to_bits()) / 4;
+        let moves = |body: &Body| slept(body, ticks) / 4;
         let mut decay = Decay::default();
         few.iter().for_each(|(body, _)| decay.add(body, moves(body)));
         let speeds = decay.finished();
